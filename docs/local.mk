@@ -1,0 +1,1 @@
+# Manual pages and the documents that are installed.

@@ -1,0 +1,65 @@
+# Tests. Everything speaks TAP through one driver, so that a skip is counted as a skip.
+#
+#   make check         all fast tests            make check TESTS=tests/unit/test_hist
+#   make check-unit    the C modules only        make check TESTS=tests/http/test_framing.py
+#   make check-long    soaks, PyPI peers, browser
+
+# --- C modules (Check) -------------------------------------------------------
+# A test lists the sources it needs, no more:
+#
+#   UNIT_TESTS += tests/unit/test_hist
+#   tests_unit_test_hist_SOURCES = tests/unit/test_hist.c lib/hist.c
+#
+# Libraries beside Check: tests_unit_test_parse_LDADD = $(CHECK_LIBS) $(LLHTTP_LIBS)
+# A main() that cannot test here prints the reason on standard output and returns 77 before it runs Check.
+
+UNIT_TESTS =
+
+AM_CPPFLAGS += $(CHECK_CFLAGS)
+LDADD = $(CHECK_LIBS)
+
+# --- Server (pytest) ---------------------------------------------------------
+# One automake test a file; it gets RINGTAIL (the built program), PYTHON, srcdir and builddir. One file a line, sorted.
+
+PYTEST_TESTS =
+
+# Not part of make check; RINGTAIL_LONG=1 in their environment.
+LONG_TESTS =
+
+# --- Glue --------------------------------------------------------------------
+
+if HAVE_CHECK
+check_PROGRAMS += $(UNIT_TESTS)
+UNIT_TESTS_HERE = $(UNIT_TESTS)
+else
+UNIT_TESTS_HERE = tests/unit-missing.sh
+endif
+
+TESTS = $(UNIT_TESTS_HERE)
+if BUILD_DAEMON
+TESTS += $(PYTEST_TESTS)
+endif
+
+TEST_EXTENSIONS = .sh .py
+TAP_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
+LOG_DRIVER = $(TAP_DRIVER)
+LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/run-unit
+SH_LOG_DRIVER = $(TAP_DRIVER)
+SH_LOG_COMPILER = $(SHELL)
+PY_LOG_DRIVER = $(TAP_DRIVER)
+PY_LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/run-pytest
+
+AM_TESTS_ENVIRONMENT = \
+	RINGTAIL='$(abs_top_builddir)/ringtail$(EXEEXT)'; export RINGTAIL; \
+	PYTHON='$(PYTHON)'; export PYTHON; \
+	srcdir='$(abs_top_srcdir)'; export srcdir; \
+	builddir='$(abs_top_builddir)'; export builddir; \
+	PYTHONDONTWRITEBYTECODE=1; export PYTHONDONTWRITEBYTECODE;
+
+.PHONY: check-unit check-long
+check-unit:
+	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(UNIT_TESTS_HERE)'
+check-long: all
+	RINGTAIL_LONG=1 $(MAKE) $(AM_MAKEFLAGS) check TESTS='$(LONG_TESTS)'
+
+EXTRA_DIST += tests/run-unit tests/run-pytest tests/pytest_tap.py tests/unit-missing.sh
