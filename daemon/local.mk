@@ -6,13 +6,20 @@ if BUILD_DAEMON
 RINGTAIL_SOURCES = \
 	daemon/access_log.h \
 	daemon/app.h \
+	daemon/check.h \
 	daemon/config.h \
 	daemon/forwarded.h \
 	daemon/log.h \
+	daemon/outbuf.c \
 	daemon/outbuf.h \
 	daemon/parse.h \
+	daemon/request.c \
 	daemon/request.h \
+	daemon/respond.c \
 	daemon/respond.h \
+	daemon/respond_field.c \
+	daemon/respond_field.h \
+	daemon/returns.c \
 	daemon/returns.h
 
 RINGTAIL_CPPFLAGS = $(LIBURING_CFLAGS) $(LLHTTP_CFLAGS) $(INIH_CFLAGS) $(PYTHON_CFLAGS)

@@ -4,8 +4,9 @@
  *
  * Made and filled by the handler that runs the request (respond.c), pushed on
  * the worker's return queue (returns.h), from then on the loop's: it is sent in
- * order and freed after its send has completed. The first buffer of a request
- * is embedded in it (OUT_EMBEDDED) and dies with it.
+ * order and freed after its send has completed. The first buffer of a request,
+ * its last chunk and its pause marker are embedded in it (OUT_EMBEDDED) and die
+ * with it. A buffer may carry no bytes at all (OUT_LAST behind a push).
  *
  * The head. A buffer with OUT_HEAD starts with the application's header lines
  * and the empty line, at data + start; everything before start is free room
@@ -25,7 +26,8 @@ enum outbuf_flags {
 	OUT_HEAD = 1u << 0,         /* begins the final response */
 	OUT_LAST = 1u << 1,         /* ends it: the request comes back to the loop with it */
 	OUT_EMBEDDED = 1u << 2,     /* memory of the request: not freed */
-	OUT_PAUSED = 1u << 3,       /* the generator is paused on req->handler until buffered falls (no data) */
+	OUT_PAUSED = 1u << 3,       /* the generator is paused on req->handler until buffered falls. No data; not to be queued:
+	                               the same marker comes again with the next pause */
 	OUT_FILE = 1u << 4,         /* file_len bytes of fd from file_off follow data; the loop closes fd */
 	OUT_INTERIM = 1u << 5,      /* a complete 1xx response of its own, status line included, from data + start */
 	OUT_ABORT = 1u << 6,        /* the response is broken: cut the connection after what was sent; comes with OUT_LAST */
@@ -46,6 +48,7 @@ struct outbuf {
 	int fd;
 	uint64_t file_off;
 	uint64_t file_len;
+	size_t charged; /* bytes that the push added to req->buffered: what the loop gives to respond_sent in all */
 	size_t start;  /* first byte to send */
 	size_t end;    /* behind the last */
 	size_t cap;
@@ -54,6 +57,9 @@ struct outbuf {
 
 /* Handler or loop. A heap buffer with room for cap bytes behind start, or NULL. */
 struct outbuf *outbuf_new(struct request *req, size_t start, size_t cap);
+
+/* Owner. As outbuf_new, keeps the bytes between start and end. out is gone unless NULL is returned. Not for OUT_EMBEDDED. */
+struct outbuf *outbuf_grow(struct outbuf *out, size_t cap);
 
 /* Closes fd when OUT_FILE, frees unless OUT_EMBEDDED. */
 void outbuf_free(struct outbuf *out);

@@ -25,6 +25,23 @@
 
 struct worker;
 struct conn;
+struct returns;
+struct request;
+struct arena_block;
+
+/*
+ * The free requests of a worker, and what each request is given. One thread, the loop. Set returns, send_buffer and
+ * keep_sent_head behind request_pool_init, before the first request_new.
+ */
+struct request_pool {
+	struct request *free;
+	size_t count;          /* on the free list */
+	size_t cap;            /* at most so many are kept */
+	size_t live;           /* handed out */
+	struct returns *returns;
+	uint64_t send_buffer;  /* UINT64_MAX: no limit (--threads 0, where waiting would stop the loop itself) */
+	bool keep_sent_head;   /* the access log names $sent_http_ */
+};
 
 /* Bytes of request.head: offsets, because head may move while it grows. */
 struct span {
@@ -86,7 +103,7 @@ struct respond_state {
 	bool is_started;        /* respond_start was called */
 	bool is_head_sent;      /* the head has been handed over (or lies complete in the current buffer behind a push) */
 	bool is_chunked;
-	bool is_head_request;   /* HEAD, 204, 304: body bytes are counted but not sent */
+	bool is_bodyless;       /* HEAD, 204, 205, 304: body bytes are counted but not sent */
 	bool is_finished;
 	bool is_aborted;
 	bool is_length_known;   /* content_length holds */
@@ -94,6 +111,11 @@ struct respond_state {
 	uint64_t content_length;
 	uint64_t body_bytes;    /* given by the application */
 	uint64_t sent_bytes;    /* of the body, after cutting to Content-Length: for the log */
+	bool is_length_given;   /* the application gave Content-Length */
+	bool is_sealed;         /* framing decided, the empty line is written */
+	bool is_cut_told;
+	bool is_chunk_open;     /* a file in a chunk: its CRLF comes with what follows */
+	uint64_t body_hint;     /* respond_body_length */
 	struct outbuf *cur;     /* being filled; the handler's */
 	uint32_t flags;         /* OUT_HAS_DATE ... collected for the head */
 };
@@ -101,6 +123,10 @@ struct respond_state {
 struct request {
 	struct request *next_free; /* loop */
 	struct worker *worker;
+	struct request_pool *pool;
+	struct returns *returns;   /* of the worker */
+	uint64_t send_buffer;      /* limit of buffered */
+	bool keep_sent_head;
 	struct conn *conn;         /* loop: never followed by a handler */
 
 	/* What was received. Read-only once admitted. */
@@ -140,6 +166,10 @@ struct request {
 	/* The response. */
 	struct respond_state resp; /* handler */
 	struct outbuf out;         /* the first buffer, its data is out_inline */
+	struct outbuf out_last;    /* ends a response whose buffers are all handed over, without memory */
+	struct outbuf out_pause;   /* the pause marker */
+	char out_last_inline[8];
+	struct text sent_head;     /* with keep_sent_head: the header lines as sent, but for those of the loop */
 	const char *status_text;   /* "200 OK"; static or arena */
 	uint32_t status_text_len;
 	int handler;               /* index of the pool thread that called the application, -1 = none */
@@ -159,7 +189,7 @@ struct request {
 	struct header headers_inline[REQUEST_HEADERS_INLINE];
 	char head_inline[REQUEST_HEAD_INLINE];
 	char out_inline[REQUEST_OUT_INLINE];
-	char arena_inline[512];
+	_Alignas(8) char arena_inline[512];
 };
 
 static inline const char *request_ptr(const struct request *req, struct span span)
@@ -176,8 +206,13 @@ struct text request_header(const struct request *req, const char *name, size_t n
 /* Owner. The request's id, made (32 hex digits) when it has none yet. Never fails: "-" without memory. */
 struct text request_id(struct request *req);
 
+/* Loop. cap: how many free requests are kept. */
+void request_pool_init(struct request_pool *pool, size_t cap);
+/* Loop. Frees the free list; every request must have come back. */
+void request_pool_done(struct request_pool *pool);
+
 /* Loop. Fresh request for a connection, or NULL without memory. */
-struct request *request_new(struct worker *worker, struct conn *conn);
+struct request *request_new(struct request_pool *pool, struct worker *worker, struct conn *conn);
 
 /* Loop. Frees body, arena and grown buffers. Every outbuf of it must be gone. */
 void request_free(struct request *req);

@@ -13,7 +13,12 @@
  *
  * Framing, decided at the first write, push or finish: Content-Length of the
  * application (or of respond_body_length) if there is one; else chunked for
- * HTTP/1.1, close for 1.0. HEAD, 204, 304 (and 1xx) carry no body.
+ * HTTP/1.1, close for 1.0. HEAD, 204, 205 and 304 carry no body. Nothing
+ * written at all is a body of known length 0.
+ *
+ * respond_push, respond_early_hints, respond_pause and respond_wait wake a
+ * loop that sleeps; the ends (finish, fail, refuse, gone) leave that to the
+ * handler (returns_flush).
  */
 #ifndef RINGTAIL_RESPOND_H
 #define RINGTAIL_RESPOND_H
@@ -32,13 +37,16 @@ struct respond_field {
 	size_t value_len;
 };
 
-/* status "404 Not Found": three digits, space, reason (may be empty). -EINVAL: not that, or control bytes in it. -ENOMEM. */
+/*
+ * status "404 Not Found": three digits, space, reason (may be empty; beyond 128 bytes it is cut). -EINVAL: not that, control
+ * bytes in it, or below 200 (RFC 9110 15.2: no final response). -ENOMEM.
+ */
 int respond_start(struct request *req, const char *status, size_t len);
 
 /*
  * One header of the final response.
  * -EINVAL name is not a token, -EILSEQ value has CR, LF, NUL or another control byte (HT is allowed), -EPERM hop-by-hop
- * (Connection, Keep-Alive, Proxy-*, TE, Trailer, Transfer-Encoding, Upgrade), -EBADMSG Content-Length that is not a number
+ * (Connection, Keep-Alive, Proxy-Authenticate, -Authorization, -Connection, TE, Trailer, Transfer-Encoding, Upgrade), -EBADMSG Content-Length that is not a number
  * or differs from an earlier one, -ENOMEM. Date and Server of the application replace ours.
  */
 int respond_header(struct request *req, const char *name, size_t name_len, const char *value, size_t value_len);
@@ -52,7 +60,10 @@ int respond_write(struct request *req, const void *data, size_t len);
 /* Hands over what was written, so that the client gets it now, the head too. Nothing to hand over: nothing happens. */
 int respond_push(struct request *req);
 
-/* The body (rest) is len bytes of fd from off, sent by the loop; fd becomes the loop's (closed by it, also on failure). */
+/*
+ * The body (rest) is len bytes of fd from off, sent by the loop; fd becomes the loop's (closed by it, also on failure).
+ * -EMSGSIZE as respond_write, -ENOMEM.
+ */
 int respond_file(struct request *req, int fd, uint64_t off, uint64_t len);
 
 /*
@@ -83,12 +94,26 @@ bool respond_is_full(const struct request *req);
 bool respond_is_gone(const struct request *req);
 
 /*
- * The generator has been put away (req->python); the loop calls back through rtail_elastic_message on req->handler when
+ * Hands over what was written. The generator has been put away (req->python); the loop calls back through rtail_elastic_message on req->handler when
  * half of the buffer is free or the client is gone. Do not touch req after it until the message's job runs.
  */
 void respond_pause(struct request *req);
 
 /* Blocks until the buffer has room or the client is gone. Without the GIL, please. */
 void respond_wait(struct request *req);
+
+/* Loop */
+
+/*
+ * Bytes of handed-over buffers have been sent or dropped: subtracts them from buffered and wakes a handler that waits when
+ * half of the buffer is free. In all exactly out->charged for each buffer, before it is freed.
+ */
+void respond_sent(struct request *req, size_t bytes);
+
+/* Half of the buffer is free: time to resume a paused generator. */
+bool respond_has_room(const struct request *req);
+
+/* Nobody will read the response: wakes a handler that waits for room. */
+void respond_set_gone(struct request *req);
 
 #endif
