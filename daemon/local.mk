@@ -5,11 +5,27 @@ if BUILD_DAEMON
 # All but main.c: what a unit test may need. One file a line, sorted.
 RINGTAIL_SOURCES = \
 	daemon/access_log.h \
+	daemon/allowed_cpus.c \
+	daemon/allowed_cpus.h \
 	daemon/app.h \
+	daemon/bind_address.c \
+	daemon/bind_address.h \
 	daemon/check.h \
+	daemon/cli.c \
+	daemon/cli.h \
+	daemon/config.c \
 	daemon/config.h \
+	daemon/config_check.c \
+	daemon/config_environment.c \
+	daemon/config_ini.c \
+	daemon/config_priv.h \
+	daemon/config_value.c \
+	daemon/config_value.h \
+	daemon/foreign.c \
+	daemon/foreign.h \
 	daemon/forwarded.h \
 	daemon/log.h \
+	daemon/options.def \
 	daemon/outbuf.c \
 	daemon/outbuf.h \
 	daemon/parse.h \
@@ -20,7 +36,9 @@ RINGTAIL_SOURCES = \
 	daemon/respond_field.c \
 	daemon/respond_field.h \
 	daemon/returns.c \
-	daemon/returns.h
+	daemon/returns.h \
+	daemon/suggest.c \
+	daemon/suggest.h
 
 RINGTAIL_CPPFLAGS = $(LIBURING_CFLAGS) $(LLHTTP_CFLAGS) $(INIH_CFLAGS) $(PYTHON_CFLAGS)
 RINGTAIL_LIBS = $(LIBURING_LIBS) $(LLHTTP_LIBS) $(INIH_LIBS) $(PYTHON_LIBS)
