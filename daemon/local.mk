@@ -10,7 +10,11 @@ RINGTAIL_SOURCES = \
 	daemon/app.h \
 	daemon/bind_address.c \
 	daemon/bind_address.h \
+	daemon/block_hash.c \
+	daemon/block_hash.h \
 	daemon/check.h \
+	daemon/cidr.c \
+	daemon/cidr.h \
 	daemon/cli.c \
 	daemon/cli.h \
 	daemon/config.c \
@@ -23,12 +27,22 @@ RINGTAIL_SOURCES = \
 	daemon/config_value.h \
 	daemon/foreign.c \
 	daemon/foreign.h \
+	daemon/forwarded.c \
 	daemon/forwarded.h \
+	daemon/forwarded_line.c \
+	daemon/forwarded_line.h \
 	daemon/log.h \
 	daemon/options.def \
 	daemon/outbuf.c \
 	daemon/outbuf.h \
+	daemon/parse.c \
 	daemon/parse.h \
+	daemon/parse_body.c \
+	daemon/parse_field.c \
+	daemon/parse_field.h \
+	daemon/parse_priv.h \
+	daemon/parse_target.c \
+	daemon/parse_target.h \
 	daemon/request.c \
 	daemon/request.h \
 	daemon/respond.c \

@@ -57,14 +57,18 @@ struct parse {
 	enum parse_refusal refusal;
 	const char *detail;     /* what exactly was wrong, for the log; static */
 	uint64_t body_seen;     /* body bytes so far */
-	/* private to parse.c below */
-	uint32_t parsed;        /* bytes of req->head that llhttp has seen */
-	uint32_t line_end;      /* offset behind the request line, 0 = not yet */
-	uint32_t mark_name, mark_value;
+	/* private to parse.c below; offsets are into req->head */
+	uint32_t line_end;      /* behind the request line */
+	uint32_t lines;         /* header lines so far, those with '_' too */
+	uint32_t name, name_len;
+	uint32_t value, value_len;
+	uint64_t gap;           /* framing bytes since the last body byte or chunk size line */
+	uint64_t framing;       /* framing bytes of the whole chunked body */
 	const char *data;       /* set by the body callback */
 	size_t data_len;
+	uint16_t facts;
 	uint8_t state;
-	uint8_t flags;
+	uint8_t blank_lines;
 };
 
 /* Ready for the next request on this connection. req may be NULL until the first parse_head. */
@@ -77,7 +81,11 @@ void parse_reset(struct parse *parse, const struct config *config, struct reques
  */
 enum parse_verdict parse_head(struct parse *parse, const char *data, size_t len, size_t *ret_used);
 
-/* Body bytes. PARSE_DATA, PARSE_MORE, PARSE_DONE (trailers read and dropped) or PARSE_REFUSED (max-body passed, bad chunk). */
+/*
+ * After PARSE_HEAD. Body bytes: PARSE_DATA, PARSE_MORE, PARSE_DONE (trailers read and dropped) or PARSE_REFUSED (max-body
+ * passed, bad chunk). After PARSE_DATA call again even when nothing is left (len 0): a body of known length is then told
+ * to be complete.
+ */
 enum parse_verdict parse_body(struct parse *parse, const char *data, size_t len, size_t *ret_used, const char **ret_data, size_t *ret_len);
 
 /* "400 Bad Request" and its sentence. */
