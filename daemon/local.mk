@@ -25,13 +25,18 @@ RINGTAIL_SOURCES = \
 	daemon/config_priv.h \
 	daemon/config_value.c \
 	daemon/config_value.h \
+	daemon/escape.c \
+	daemon/escape.h \
 	daemon/foreign.c \
 	daemon/foreign.h \
 	daemon/forwarded.c \
 	daemon/forwarded.h \
 	daemon/forwarded_line.c \
 	daemon/forwarded_line.h \
+	daemon/log.c \
 	daemon/log.h \
+	daemon/log_writer.c \
+	daemon/log_writer.h \
 	daemon/options.def \
 	daemon/outbuf.c \
 	daemon/outbuf.h \

@@ -5,9 +5,11 @@
  * dropped, counted and said. Before log_start and after log_stop lines are
  * written directly to standard error.
  *
- * A line: "2026-12-01 08:35:51.123 ringtail[PID] error: message". Control bytes
- * in the message are escaped; a multi-line message (a traceback) keeps its
- * newlines.
+ * A line: "2026-12-01 08:35:51.123 ringtail[PID] error: message" (local time), or
+ * with log-format json one object with time, level, pid and message. Control
+ * bytes in the message become \xHH, newlines too: what a client sent cannot
+ * begin a line. Only log_text keeps newlines (a traceback). Beyond 64 KiB a
+ * message is cut.
  */
 #ifndef RINGTAIL_LOG_H
 #define RINGTAIL_LOG_H
