@@ -13,6 +13,7 @@
 # Libraries beside Check: tests_unit_test_parse_LDADD = $(CHECK_LIBS) $(LLHTTP_LIBS)
 # A main() that cannot test here prints the reason on standard output and returns 77 before it runs Check.
 
+# One line a program, sorted; its sources below.
 UNIT_TESTS =
 
 AM_CPPFLAGS += $(CHECK_CFLAGS)
@@ -21,7 +22,19 @@ LDADD = $(CHECK_LIBS)
 # --- Server (pytest) ---------------------------------------------------------
 # One automake test a file; it gets RINGTAIL (the built program), PYTHON, srcdir and builddir. One file a line, sorted.
 
-PYTEST_TESTS =
+PYTEST_TESTS = \
+	tests/http/test_chunked.py \
+	tests/http/test_continue.py \
+	tests/http/test_gone.py \
+	tests/http/test_half_close.py \
+	tests/http/test_keepalive_cap.py \
+	tests/http/test_limits.py \
+	tests/http/test_methods.py \
+	tests/http/test_pipelining.py \
+	tests/http/test_queue.py \
+	tests/http/test_refusals.py \
+	tests/http/test_split.py \
+	tests/http/test_timeouts.py
 
 # Not part of make check; RINGTAIL_LONG=1 in their environment.
 LONG_TESTS =
@@ -37,7 +50,9 @@ endif
 
 TESTS = $(UNIT_TESTS_HERE)
 if BUILD_DAEMON
+if HAVE_MAIN
 TESTS += $(PYTEST_TESTS)
+endif
 endif
 
 TEST_EXTENSIONS = .sh .py
@@ -62,4 +77,11 @@ check-unit:
 check-long: all
 	RINGTAIL_LONG=1 $(MAKE) $(AM_MAKEFLAGS) check TESTS='$(LONG_TESTS)'
 
-EXTRA_DIST += tests/run-unit tests/run-pytest tests/pytest_tap.py tests/unit-missing.sh
+EXTRA_DIST += \
+	build-aux/pytest_tap.py \
+	tests/conftest.py \
+	tests/harness \
+	tests/http \
+	tests/run-pytest \
+	tests/run-unit \
+	tests/unit-missing.sh

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """pytest that writes TAP to standard output, one line a test, and its own report to standard error.
 
-Run as `python3 -m pytest_tap [pytest's arguments]`. Standard output carries TAP only: what tests, servers and pytest
+Run as `python3 -P pytest_tap.py [pytest's arguments]`. Standard output carries TAP only: what tests, servers and pytest
 print there goes to standard error, so that no output of theirs can be read as a result.
 """
 import os
