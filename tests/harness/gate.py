@@ -48,7 +48,7 @@ class Gate:
 
     @property
     def env(self):
-        return {"RINGTAIL_TEST_GATE": self.path}
+        return {"TEST_GATE": self.path}
 
     def _accept(self):
         while True:

@@ -9,7 +9,7 @@ import threading
 def _talk(name, data, is_wait):
     conn = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     with conn:
-        conn.connect(os.environ["RINGTAIL_TEST_GATE"])
+        conn.connect(os.environ["TEST_GATE"])
         message = {"name": name, "data": data, "wait": is_wait, "thread": threading.current_thread().name}
         conn.sendall(json.dumps(message).encode() + b"\n")
         with conn.makefile("rb") as file:
