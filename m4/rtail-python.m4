@@ -23,7 +23,9 @@ AC_DEFUN([RTAIL_PYTHON], [
   ], [
     rtail_python_answer=`"$PYTHON" -I "$srcdir/build-aux/python-embed.py" 2>&AS_MESSAGE_LOG_FD` ||
       AC_MSG_ERROR([$PYTHON does not run: see config.log])
+    py_version=
     eval "$rtail_python_answer"
+    AS_IF([test -z "$py_version"], [AC_MSG_ERROR([--with-python=$PYTHON: this is no Python])])
     AS_IF([test "$py_version_ok" != yes],
       [AC_MSG_ERROR([$PYTHON is Python $py_version, but ringtail needs 3.11 or newer: name another interpreter by --with-python=PATH])])
     rtail_python_from=

@@ -77,11 +77,22 @@ check-unit:
 check-long: all
 	RINGTAIL_LONG=1 $(MAKE) $(AM_MAKEFLAGS) check TESTS='$(LONG_TESTS)'
 
+if BUILD_DAEMON
+installcheck_daemon = yes
+else
+installcheck_daemon = no
+endif
+installcheck-local:
+	BINDIR='$(DESTDIR)$(bindir)' LIBDIR='$(DESTDIR)$(libdir)' DESTDIR='$(DESTDIR)' VERSION='$(PACKAGE_VERSION)' \
+	CC='$(CC)' CFLAGS='$(RTAIL_CFLAGS) $(CFLAGS)' PKG_CONFIG='$(PKG_CONFIG)' has_daemon=$(installcheck_daemon) \
+	$(SHELL) $(top_srcdir)/tests/installcheck.sh
+
 EXTRA_DIST += \
 	build-aux/pytest_tap.py \
 	tests/conftest.py \
 	tests/harness \
 	tests/http \
+	tests/installcheck.sh \
 	tests/run-pytest \
 	tests/run-unit \
 	tests/unit-missing.sh
