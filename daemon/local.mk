@@ -72,4 +72,13 @@ endif
 ringtail_SOURCES = daemon/main.c $(RINGTAIL_SOURCES) $(LIBRINGTAIL_SOURCES)
 ringtail_LDADD = $(RINGTAIL_LIBS)
 
+# The Python part of the start, as one string literal.
+daemon/python/boot.inc: daemon/python/boot.py
+	$(AM_V_GEN)$(MKDIR_P) daemon/python && \
+	$(SED) 's/\\/\\\\/g; s/"/\\"/g; s/^/"/; s/$$/\\n"/' $(srcdir)/daemon/python/boot.py >$@.tmp && mv $@.tmp $@
+daemon/python/interp.$(OBJEXT): daemon/python/boot.inc
+CLEANFILES += daemon/python/boot.inc
+
 endif
+
+EXTRA_DIST += daemon/python/boot.py
