@@ -22,9 +22,13 @@ RINGTAIL_SOURCES = \
 	daemon/config_check.c \
 	daemon/config_environment.c \
 	daemon/config_ini.c \
+	daemon/config_print.c \
+	daemon/config_print.h \
 	daemon/config_priv.h \
 	daemon/config_value.c \
 	daemon/config_value.h \
+	daemon/env_file.c \
+	daemon/env_file.h \
 	daemon/escape.c \
 	daemon/escape.h \
 	daemon/foreign.c \
@@ -33,6 +37,8 @@ RINGTAIL_SOURCES = \
 	daemon/forwarded.h \
 	daemon/forwarded_line.c \
 	daemon/forwarded_line.h \
+	daemon/listener.c \
+	daemon/listener.h \
 	daemon/log.c \
 	daemon/log.h \
 	daemon/log_writer.c \
@@ -56,10 +62,15 @@ RINGTAIL_SOURCES = \
 	daemon/respond_field.h \
 	daemon/returns.c \
 	daemon/returns.h \
+	daemon/signals.c \
+	daemon/signals.h \
+	daemon/start_error.c \
+	daemon/start_error.h \
 	daemon/suggest.c \
 	daemon/suggest.h
 
-RINGTAIL_CPPFLAGS = $(LIBURING_CFLAGS) $(LLHTTP_CFLAGS) $(INIH_CFLAGS) $(PYTHON_CFLAGS)
+RINGTAIL_CPPFLAGS = $(LIBURING_CFLAGS) $(LLHTTP_CFLAGS) $(INIH_CFLAGS) $(PYTHON_CFLAGS) \
+	-DRINGTAIL_PYTHON='"$(PYTHON)"' -DRINGTAIL_PYTHON_VERSION='"$(PYTHON_VERSION)"'
 RINGTAIL_LIBS = $(LIBURING_LIBS) $(LLHTTP_LIBS) $(INIH_LIBS) $(PYTHON_LIBS)
 
 # For every program of this make: objects that tests and daemon share are compiled once.
