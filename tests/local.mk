@@ -14,7 +14,13 @@
 # A main() that cannot test here prints the reason on standard output and returns 77 before it runs Check.
 
 # One line a program, sorted; its sources below.
-UNIT_TESTS =
+UNIT_TESTS = \
+	tests/unit/test_request \
+	tests/unit/test_respond \
+	tests/unit/test_returns
+tests_unit_test_request_SOURCES = tests/unit/test_request.c daemon/request.c
+tests_unit_test_respond_SOURCES = tests/unit/test_respond.c daemon/outbuf.c daemon/request.c daemon/respond.c daemon/respond_field.c daemon/returns.c
+tests_unit_test_returns_SOURCES = tests/unit/test_returns.c daemon/returns.c
 
 AM_CPPFLAGS += $(CHECK_CFLAGS)
 LDADD = $(CHECK_LIBS)
