@@ -3,9 +3,24 @@
 # The daemon and the unit tests compile the same files into themselves: list them here once.
 LIBRINGTAIL_SOURCES = \
 	lib/clock.h \
+	lib/elastic.c \
 	lib/elastic.h \
+	lib/elastic_grow.c \
+	lib/elastic_lane.c \
+	lib/elastic_policy.c \
+	lib/elastic_policy.h \
+	lib/elastic_priv.h \
+	lib/elastic_thread.c \
+	lib/futex.h \
+	lib/hist.c \
 	lib/hist.h \
-	lib/job.h
+	lib/job.h \
+	lib/parker.c \
+	lib/parker.h \
+	lib/ring.c \
+	lib/ring.h \
+	lib/stall.c \
+	lib/stall.h
 
 if HAVE_LIB
 lib_LTLIBRARIES += libringtail.la

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* elastic_policy.c: the rules of the elastic pool as pure functions. Owned by the submitter. */
+#include "elastic_policy.h"
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+enum rtail__standing rtail__sight_look(struct rtail__sight *sight, uint64_t jobs, uint64_t now_ns, uint64_t settled_ns,
+				       uint64_t wake_age_ns, uint64_t *ret_until_ns)
+{
+	if (jobs != sight->jobs) {
+		sight->jobs = jobs;
+		sight->since_ns = settled_ns && settled_ns < now_ns ? settled_ns : now_ns;
+		sight->until_ns = 0;
+	}
+	if (now_ns < sight->since_ns + wake_age_ns) {
+		*ret_until_ns = sight->since_ns + wake_age_ns;
+		return RTAIL__BUSY;
+	}
+	if (now_ns >= sight->until_ns)
+		return RTAIL__ASK;
+	*ret_until_ns = sight->until_ns;
+	return sight->is_held ? RTAIL__HELD : RTAIL__BUSY;
+}
+
+void rtail__sight_judge(struct rtail__sight *sight, bool is_held, uint64_t now_ns)
+{
+	sight->is_held = is_held;
+	sight->until_ns = now_ns + (now_ns - sight->since_ns);
+}
+
+void rtail__sight_reset(struct rtail__sight *sight, uint64_t now_ns)
+{
+	sight->since_ns = now_ns;
+	sight->until_ns = 0;
+	sight->is_held = false;
+}
+
+void rtail__head_init(struct rtail__head *head, uint64_t now_ns)
+{
+	*head = (struct rtail__head){.since_ns = now_ns, .due_ns = RTAIL__NEVER};
+}
+
+void rtail__head_pushed(struct rtail__head *head, uint64_t now_ns)
+{
+	head->settled_ns = 0;
+	if (head->is_pending)
+		return;
+	head->is_pending = true;
+	head->since_ns = now_ns;
+	head->due_ns = RTAIL__NEVER;
+}
+
+bool rtail__head_look(struct rtail__head *head, uint64_t pushes, uint64_t pops, uint64_t now_ns)
+{
+	if (pops == pushes) {
+		head->is_pending = false;
+		head->pops = pops;
+		head->due_ns = RTAIL__NEVER;
+		if (!head->settled_ns)
+			head->settled_ns = now_ns;
+		return false;
+	}
+	if (pops != head->pops) {
+		head->pops = pops;
+		head->since_ns = now_ns;
+	}
+	head->is_pending = true;
+	return true;
+}
+
+static struct rtail__decision wait_until(uint64_t again_ns)
+{
+	return (struct rtail__decision){RTAIL__WAIT, again_ns};
+}
+
+static struct rtail__decision act_now(enum rtail__act act)
+{
+	return (struct rtail__decision){act, RTAIL__NEVER};
+}
+
+/* Rule 5: nobody is parked or spinning. */
+static struct rtail__decision decide_growth(const struct rtail__lane_view *view, const struct rtail__limits *limits)
+{
+	uint64_t old_ns = view->since_ns + limits->grow_ns;
+	bool is_old = view->now_ns >= old_ns;
+
+	if (view->now_ns < view->retry_ns)
+		return wait_until(view->retry_ns);
+	if (view->busy && !is_old)
+		return wait_until(earlier(view->busy_until_ns, old_ns));
+	/* After a stall of the whole machine every age is a lie: look once more before starting threads for it. */
+	if (view->due_ns != RTAIL__NEVER && view->now_ns > view->due_ns + limits->grow_ns)
+		return act_now(RTAIL__LOOK_AGAIN);
+	if (!view->is_fresh)
+		return act_now(RTAIL__ASK_ALL);
+	if (!view->busy || view->busy < view->threads + 4)
+		return act_now(RTAIL__GROW);
+	return wait_until(earlier(view->busy_until_ns, view->now_ns + limits->grow_ns));
+}
+
+struct rtail__decision rtail__policy_aged(const struct rtail__lane_view *view, const struct rtail__limits *limits)
+{
+	bool is_patient = view->busy && !view->is_parallel;
+	uint64_t limit_ns = view->since_ns + (is_patient ? limits->switch_ns : limits->wake_age_ns);
+
+	if (view->parked || (view->aside && !view->can_grow)) {
+		if (view->now_ns >= limit_ns)
+			return act_now(view->parked ? RTAIL__WAKE : RTAIL__WAKE_ASIDE);
+		return wait_until(earlier(limit_ns, view->busy_until_ns));
+	}
+	if (view->is_spinning)
+		return wait_until(view->now_ns + limits->wake_age_ns);
+	if (view->can_grow)
+		return decide_growth(view, limits);
+	return wait_until(RTAIL__NEVER);
+}
