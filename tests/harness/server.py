@@ -44,10 +44,12 @@ class Server:
     """A server with the given application and options, ready when the constructor returns.
 
     Options are keyword arguments ("max_body='1m'" becomes "--max-body 1m"; a list repeats the option); args are passed
-    as they are. bind=None passes none.
+    as they are. bind=None passes none; wrapper is put before the binary; inherit are descriptors that the process keeps;
+    ready=False does not wait for the start-up line.
     """
 
-    def __init__(self, app, *args, bind="127.0.0.1:0", cwd=None, env=None, wrapper=(), ready=True, expect=(), **options):
+    def __init__(self, app, *args, bind="127.0.0.1:0", cwd=None, env=None, wrapper=(), ready=True, expect=(),
+                 inherit=(), **options):
         self.dir = tempfile.mkdtemp(prefix="ringtail-test-")
         self.log_path = os.path.join(self.dir, "log")
         self.out_path = os.path.join(self.dir, "out")
@@ -69,7 +71,8 @@ class Server:
         environ["PYTHONDONTWRITEBYTECODE"] = "1"
         environ.update(env or {})
         with open(self.log_path, "wb") as log, open(self.out_path, "wb") as out:
-            self.process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=out, stderr=log, cwd=cwd, env=environ)
+            self.process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=out, stderr=log, cwd=cwd, env=environ,
+                                            pass_fds=inherit)
         self.pid = self.process.pid
         if ready:
             try:
