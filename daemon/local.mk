@@ -12,6 +12,7 @@ RINGTAIL_SOURCES = \
 	daemon/bind_address.h \
 	daemon/block_hash.c \
 	daemon/block_hash.h \
+	daemon/cadence.h \
 	daemon/check.h \
 	daemon/cidr.c \
 	daemon/cidr.h \
@@ -43,6 +44,7 @@ RINGTAIL_SOURCES = \
 	daemon/log.h \
 	daemon/log_writer.c \
 	daemon/log_writer.h \
+	daemon/null_app.c \
 	daemon/options.def \
 	daemon/outbuf.c \
 	daemon/outbuf.h \
@@ -54,6 +56,8 @@ RINGTAIL_SOURCES = \
 	daemon/parse_priv.h \
 	daemon/parse_target.c \
 	daemon/parse_target.h \
+	daemon/report.c \
+	daemon/report.h \
 	daemon/request.c \
 	daemon/request.h \
 	daemon/respond.c \
@@ -64,6 +68,7 @@ RINGTAIL_SOURCES = \
 	daemon/returns.h \
 	daemon/signals.c \
 	daemon/signals.h \
+	daemon/stages.h \
 	daemon/start_error.c \
 	daemon/start_error.h \
 	daemon/suggest.c \

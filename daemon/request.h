@@ -174,6 +174,7 @@ struct request {
 	uint32_t status_text_len;
 	int handler;               /* index of the pool thread that called the application, -1 = none */
 	void *python;              /* daemon/python's, between pauses */
+	bool *ret_paused;          /* handler.c's: respond_pause sets it before it gives the request up; may be NULL */
 	struct rtail_message message; /* loop: resume or close of a paused generator */
 
 	/* shared */

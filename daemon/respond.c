@@ -666,6 +666,8 @@ void respond_pause(struct request *req)
 		hand_over_cur(req, 0);
 	/* Sent alone: flags of data that is queued must not come twice. */
 	pause->flags = OUT_EMBEDDED | OUT_PAUSED;
+	if (req->ret_paused)
+		*req->ret_paused = true;
 	returns_push(returns, pause);
 	returns_flush(returns);
 }
