@@ -11,7 +11,9 @@ import time
 
 from .wait import DEADLINE
 
+# The server's own version, whatever the client speaks (RFC 9110 2.5).
 STATUS_LINE = re.compile(rb"HTTP/1\.1 ([1-5]\d\d) ([\t\x20-\x7e\x80-\xff]*)")
+PEER_STATUS_LINE = re.compile(STATUS_LINE.pattern.replace(rb"1\.1", rb"1\.[01]"))
 FIELD = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\x00-\x08\x0a-\x1f\x7f]*?)[ \t]*")
 CHUNK_SIZE = re.compile(rb"[0-9a-fA-F]+")
 NO_BODY = (204, 304)
@@ -64,7 +66,9 @@ class Response:
 
 
 class Connection:
-    def __init__(self, address, timeout=None, rcvbuf=None, source=None):
+    def __init__(self, address, timeout=None, rcvbuf=None, source=None, is_peer=False):
+        """is_peer: the server is another one, which may answer by HTTP/1.0."""
+        self.is_peer = is_peer
         self.timeout = DEADLINE if timeout is None else timeout
         if isinstance(address, str):
             family = socket.AF_UNIX
@@ -202,7 +206,7 @@ class Connection:
 
     def read_head(self):
         line = self.read_line("the status line")
-        match = STATUS_LINE.fullmatch(line)
+        match = (PEER_STATUS_LINE if self.is_peer else STATUS_LINE).fullmatch(line)
         if not match:
             self.fail(f"not a status line: {line!r}")
         headers = []
@@ -342,6 +346,7 @@ class _Bytes(Connection):
     """A reader over bytes that are here already."""
 
     def __init__(self, data):
+        self.is_peer = False
         self.buffer = data
         self.received = bytearray(data)
         self.sent = bytearray()

@@ -164,7 +164,7 @@ class Server:
 
     # --- end
 
-    def signal(self, number):
+    def send_signal(self, number):
         os.kill(self.pid, number)
 
     def wait(self, deadline=None):
@@ -194,7 +194,7 @@ class Server:
     def stop(self, number=signal.SIGTERM, status=0, deadline=None):
         """Stops the server (by default gracefully) and judges its exit status and its log."""
         if self.process.poll() is None:
-            self.signal(number)
+            self.send_signal(number)
         got = self.wait(35 * SCALE if deadline is None else deadline)
         assert got == status, f"exit status {got}, expected {status}; the log:\n{self.log()}"
         self.check_log()

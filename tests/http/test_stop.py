@@ -39,7 +39,7 @@ def test_a_running_view_is_answered_before_a_graceful_end_with_connection_close(
     with server.connect() as conn:
         conn.send(get("/gate?name=running"))
         arrival = gate.wait("running")
-        server.signal(signal.SIGTERM)
+        server.send_signal(signal.SIGTERM)
         wait_for(lambda: refuses(server), "the end of accepting")
         arrival.release("answered")
         response = conn.read_response()
@@ -58,7 +58,7 @@ def test_a_queued_request_is_answered_before_a_graceful_end(ringtail, gate):
         with server.connect() as probe:
             probe.send(b"BAD\r\n\r\n")
             probe.read_response()
-        server.signal(signal.SIGTERM)
+        server.send_signal(signal.SIGTERM)
         arrival.release("done")
         assert first.read_response().text == "done"
         response = second.read_response()
@@ -71,7 +71,7 @@ def test_pipelined_requests_received_before_term_are_all_answered(ringtail, gate
     with server.connect() as conn:
         conn.send(get("/gate?name=pipe") + b"".join(get(f"/q?n={n}") for n in range(20)))
         arrival = gate.wait("pipe")
-        server.signal(signal.SIGTERM)
+        server.send_signal(signal.SIGTERM)
         wait_for(lambda: refuses(server), "the end of accepting")
         arrival.release("first")
         assert conn.read_response().text == "first"
@@ -87,7 +87,7 @@ def test_idle_connections_are_closed_at_a_graceful_end(ringtail):
     conns = [server.connect() for _ in range(10)]
     for conn in conns:
         conn.roundtrip()
-    server.signal(signal.SIGTERM)
+    server.send_signal(signal.SIGTERM)
     for conn in conns:
         conn.read_close()
     assert server.wait() == 0
@@ -99,12 +99,12 @@ def test_connections_in_the_accept_queue_at_term_are_served(ringtail, gate):
     with server.connect() as busy:
         busy.send(get("/gate?name=busy"))
         arrival = gate.wait("busy")
-        server.signal(signal.SIGSTOP)
+        server.send_signal(signal.SIGSTOP)
         queued = [server.connect() for _ in range(5)]
         for number, conn in enumerate(queued):
             conn.send(get(f"/q?n={number}"))
-        server.signal(signal.SIGTERM)
-        server.signal(signal.SIGCONT)
+        server.send_signal(signal.SIGTERM)
+        server.send_signal(signal.SIGCONT)
         arrival.release("done")
         assert busy.read_response().text == "done"
         for number, conn in enumerate(queued):
@@ -120,7 +120,7 @@ def test_a_streaming_response_goes_on_to_its_end_at_term(ringtail, gate):
         gate.release("stream", "one")
         conn.read_response(body=False)
         assert conn.read_chunk() == b"one"
-        server.signal(signal.SIGTERM)
+        server.send_signal(signal.SIGTERM)
         wait_for(lambda: refuses(server), "the end of accepting")
         gate.release("stream", "two")
         assert conn.read_chunk() == b"two"
@@ -135,7 +135,7 @@ def test_a_large_response_on_its_way_to_a_slow_reader_is_finished_at_term(ringta
     with server.connect(rcvbuf=4096) as conn:
         conn.send(get("/file?n=20000000"))
         conn.read_response(body=False)
-        server.signal(signal.SIGTERM)
+        server.send_signal(signal.SIGTERM)
         wait_for(lambda: refuses(server), "the end of accepting")
         conn.read_exactly(20000000)
         conn.read_close()
@@ -147,7 +147,7 @@ def test_a_request_whose_body_is_on_its_way_at_term_is_answered(ringtail):
     with server.connect() as conn:
         conn.send(b"POST /echo HTTP/1.1\r\nHost: test\r\nContent-Length: 10\r\n\r\nhello")
         server.get()
-        server.signal(signal.SIGTERM)
+        server.send_signal(signal.SIGTERM)
         wait_for(lambda: refuses(server), "the end of accepting")
         conn.send(b"world")
         response = conn.read_response()
@@ -162,7 +162,7 @@ def test_graceful_timeout_ends_a_server_whose_view_does_not(ringtail, gate):
         conn.send(get("/gate?name=never"))
         gate.wait("never")
         start = time.monotonic()
-        server.signal(signal.SIGTERM)
+        server.send_signal(signal.SIGTERM)
         server.wait(20 * SCALE)
         assert time.monotonic() - start < 15 * SCALE
 
@@ -172,7 +172,7 @@ def test_int_gives_a_view_two_seconds(ringtail, gate):
     with server.connect() as conn:
         conn.send(get("/gate?name=quick"))
         arrival = gate.wait("quick")
-        server.signal(signal.SIGINT)
+        server.send_signal(signal.SIGINT)
         wait_for(lambda: refuses(server), "the end of accepting")
         arrival.release("in time")
         assert conn.read_response().text == "in time"
@@ -185,7 +185,7 @@ def test_int_does_not_wait_for_a_view_longer_than_two_seconds(ringtail, gate):
         conn.send(get("/gate?name=long"))
         gate.wait("long")
         start = time.monotonic()
-        server.signal(signal.SIGINT)
+        server.send_signal(signal.SIGINT)
         server.wait(25 * SCALE)
         took = time.monotonic() - start
         assert took < 20 * SCALE, "graceful-timeout (30 s) was waited for"
@@ -197,10 +197,10 @@ def test_a_second_term_means_now(ringtail, gate):
     with server.connect() as conn:
         conn.send(get("/gate?name=stuck"))
         gate.wait("stuck")
-        server.signal(signal.SIGTERM)
+        server.send_signal(signal.SIGTERM)
         wait_for(lambda: refuses(server), "the end of accepting")
         start = time.monotonic()
-        server.signal(signal.SIGTERM)
+        server.send_signal(signal.SIGTERM)
         server.wait(20 * SCALE)
         assert time.monotonic() - start < 15 * SCALE
 

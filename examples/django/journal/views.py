@@ -56,7 +56,7 @@ def files(request):
 
 def download(request, pk):
     upload = get_object_or_404(Upload, pk=pk)
-    return FileResponse(upload.file.open("rb"), as_attachment=True, filename=upload.name)
+    return FileResponse(open(upload.file.path, "rb"), as_attachment=True, filename=upload.name)
 
 
 class Line:
