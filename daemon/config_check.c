@@ -12,6 +12,7 @@
 
 #include "daemon/allowed_cpus.h"
 #include "daemon/bind_address.h"
+#include "daemon/cidr.h"
 #include "daemon/config_priv.h"
 
 #define THREADS_MAX_DEFAULT 64
@@ -47,6 +48,17 @@ static int check_env(const char *text, struct value_error *error)
 	return 0;
 }
 
+static int check_proxy(const char *text, struct value_error *error)
+{
+	struct cidr cidr;
+
+	if (strcmp(text, "unix") == 0 || cidr_parse(text, &cidr) == 0)
+		return 0;
+	if (strcmp(text, "*") == 0)
+		return fail(error, text, "is no network: 0.0.0.0/0 and ::/0 are all addresses, which lets any client name its own");
+	return fail(error, text, "is no network (10.0.0.0/8, ::1) and not unix");
+}
+
 int config_check_text(const struct option_info *option, const char *text, struct value_error *error)
 {
 	struct bind_address address;
@@ -57,6 +69,8 @@ int config_check_text(const struct option_info *option, const char *text, struct
 		return check_script_name(text, error);
 	if (strcmp(option->name, "env") == 0)
 		return check_env(text, error);
+	if (strcmp(option->name, "trusted-proxies") == 0)
+		return check_proxy(text, error);
 	return 0;
 }
 

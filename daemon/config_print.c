@@ -3,6 +3,7 @@
  * config_print.c: options.def as text for people: --help, --print-config and
  * the manual's list. Main thread, at start; the manual's at build time.
  */
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -82,7 +83,7 @@ static const char *alias_of(const struct option_info *option)
 
 static const char *default_of(const struct option_info *option)
 {
-	if (!option->def || strcmp(option->def, "auto") == 0 || strcmp(option->name, "threads-max") == 0)
+	if (!option->def || (option->type == OPTION_COUNT && strcmp(option->def, "auto") == 0) || strcmp(option->name, "threads-max") == 0)
 		return NULL;
 	return option->def;
 }
@@ -224,6 +225,16 @@ static void print_roff(FILE *out, const char *text)
 	}
 }
 
+/* A sentence of the table as one of the manual's. */
+static void print_sentence(FILE *out, const char *text)
+{
+	char first[2] = { (char)toupper((unsigned char)*text), 0 };
+
+	print_roff(out, first);
+	print_roff(out, text + 1);
+	fputs(".\n", out);
+}
+
 static void print_man_option(FILE *out, const struct option_info *option)
 {
 	const char *alias = alias_of(option), *def = default_of(option);
@@ -248,8 +259,7 @@ static void print_man_option(FILE *out, const struct option_info *option)
 		fputs("\\fR\"", out);
 	}
 	fputc('\n', out);
-	print_roff(out, option->help);
-	fputs(".\n", out);
+	print_sentence(out, option->help);
 	if (*option->more) {
 		print_roff(out, option->more);
 		fputc('\n', out);
@@ -292,8 +302,7 @@ void config_print_man(FILE *out)
 		fputs(".TP\n.B ", out);
 		print_roff(out, command_flags[i].flags);
 		fputc('\n', out);
-		print_roff(out, command_flags[i].help);
-		fputs(".\n", out);
+		print_sentence(out, command_flags[i].help);
 		if (*command_flags[i].more) {
 			print_roff(out, command_flags[i].more);
 			fputc('\n', out);

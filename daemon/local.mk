@@ -28,6 +28,10 @@ RINGTAIL_SOURCES = \
 	daemon/config_priv.h \
 	daemon/config_value.c \
 	daemon/config_value.h \
+	daemon/doctor.c \
+	daemon/doctor.h \
+	daemon/doctor_priv.h \
+	daemon/doctor_ring.c \
 	daemon/env_file.c \
 	daemon/env_file.h \
 	daemon/escape.c \
