@@ -22,9 +22,7 @@ LIBRINGTAIL_SOURCES = \
 	lib/stall.c \
 	lib/stall.h
 
-if HAVE_LIB
 lib_LTLIBRARIES += libringtail.la
-endif
 libringtail_la_SOURCES = $(LIBRINGTAIL_SOURCES)
 # Own flags give the library's objects own names: the programs build theirs without libtool.
 libringtail_la_CPPFLAGS = $(AM_CPPFLAGS)

@@ -29,17 +29,27 @@ LDADD = $(CHECK_LIBS)
 # One automake test a file; it gets RINGTAIL (the built program), PYTHON, srcdir and builddir. One file a line, sorted.
 
 PYTEST_TESTS = \
+	tests/django/test_django_live.py \
+	tests/django/test_django_same.py \
+	tests/django/test_django_session.py \
+	tests/http/test_access_log.py \
+	tests/http/test_binds.py \
 	tests/http/test_chunked.py \
 	tests/http/test_continue.py \
+	tests/http/test_forwarded.py \
 	tests/http/test_gone.py \
 	tests/http/test_half_close.py \
 	tests/http/test_keepalive_cap.py \
+	tests/http/test_large.py \
 	tests/http/test_limits.py \
+	tests/http/test_many.py \
 	tests/http/test_methods.py \
+	tests/http/test_paused.py \
 	tests/http/test_pipelining.py \
 	tests/http/test_queue.py \
 	tests/http/test_refusals.py \
 	tests/http/test_split.py \
+	tests/http/test_stop.py \
 	tests/http/test_timeouts.py
 
 # Not part of make check; RINGTAIL_LONG=1 in their environment.
@@ -54,7 +64,7 @@ else
 UNIT_TESTS_HERE = tests/unit-missing.sh
 endif
 
-TESTS = $(UNIT_TESTS_HERE)
+TESTS = tests/listed.sh $(UNIT_TESTS_HERE)
 if BUILD_DAEMON
 if HAVE_MAIN
 TESTS += $(PYTEST_TESTS)
@@ -96,9 +106,11 @@ installcheck-local:
 EXTRA_DIST += \
 	build-aux/pytest_tap.py \
 	tests/conftest.py \
+	tests/django \
 	tests/harness \
 	tests/http \
 	tests/installcheck.sh \
+	tests/listed.sh \
 	tests/run-pytest \
 	tests/run-unit \
 	tests/unit-missing.sh
