@@ -60,6 +60,20 @@ RINGTAIL_SOURCES = \
 	daemon/parse_priv.h \
 	daemon/parse_target.c \
 	daemon/parse_target.h \
+	daemon/python/app.c \
+	daemon/python/bridge.h \
+	daemon/python/environ.c \
+	daemon/python/errors.c \
+	daemon/python/file_wrapper.c \
+	daemon/python/fork.c \
+	daemon/python/input.c \
+	daemon/python/interp.c \
+	daemon/python/main_wait.c \
+	daemon/python/module.c \
+	daemon/python/report.c \
+	daemon/python/start_response.c \
+	daemon/python/venv.c \
+	daemon/python/wsgi.c \
 	daemon/report.c \
 	daemon/report.h \
 	daemon/request.c \

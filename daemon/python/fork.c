@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fork.c: an application that forks (os.fork, multiprocessing's fork method).
+ *
+ * The child must not hold the server's sockets, answer its requests or stop it:
+ * it closes them, and gets fresh signal dispositions, before fork() returns to
+ * anybody. subprocess and posix_spawn do not come here (vfork).
+ */
+#include "bridge.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include "daemon/log.h"
+#include "daemon/worker.h"
+
+#define EXIT_SOFTWARE 70
+
+bool fork_is_child;
+
+static void in_child(void)
+{
+	fork_is_child = true;
+	main_wait_after_fork();
+	worker_after_fork_child();
+	log_after_fork();
+}
+
+int fork_start(void)
+{
+	return -pthread_atfork(NULL, NULL, in_child);
+}
+
+_Noreturn void fork_end_child(void)
+{
+	log_error("a child that the application forked came back into the server: it was ended with status %d "
+		"(a forked child must end with os._exit)", EXIT_SOFTWARE);
+	PyErr_Clear();
+	/* what the child printed */
+	Py_XDECREF(PyObject_CallMethod(python.boot, "flush", NULL));
+	_exit(EXIT_SOFTWARE);
+}
