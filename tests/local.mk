@@ -25,6 +25,73 @@ tests_unit_test_returns_SOURCES = tests/unit/test_returns.c daemon/returns.c
 AM_CPPFLAGS += $(CHECK_CFLAGS)
 LDADD = $(CHECK_LIBS)
 
+# --- The parser and its fuzzers ----------------------------------------------
+
+if BUILD_DAEMON
+UNIT_TESTS += \
+	tests/fuzz/fuzz_forwarded \
+	tests/fuzz/fuzz_parse \
+	tests/unit/test_cidr \
+	tests/unit/test_forwarded \
+	tests/unit/test_parse \
+	tests/unit/test_parse_body \
+	tests/unit/test_parse_target
+endif
+
+PARSER_SOURCES = \
+	daemon/block_hash.c \
+	daemon/cidr.c \
+	daemon/forwarded.c \
+	daemon/forwarded_line.c \
+	daemon/parse.c \
+	daemon/parse_body.c \
+	daemon/parse_field.c \
+	daemon/parse_target.c \
+	daemon/request.c \
+	tests/unit/parse_rig.c \
+	tests/unit/parse_rig.h
+FUZZ_PARSE_SOURCES = tests/fuzz/fuzz_parse.c tests/fuzz/fuzz.h $(PARSER_SOURCES)
+FUZZ_FORWARDED_SOURCES = tests/fuzz/fuzz_forwarded.c tests/fuzz/fuzz.h daemon/cidr.c daemon/forwarded_line.c daemon/parse_target.c
+
+# In make check a fuzzer replays its corpus.
+tests_fuzz_fuzz_forwarded_SOURCES = $(FUZZ_FORWARDED_SOURCES) tests/fuzz/replay.c
+tests_fuzz_fuzz_parse_SOURCES = $(FUZZ_PARSE_SOURCES) tests/fuzz/replay.c
+tests_fuzz_fuzz_parse_LDADD = $(LLHTTP_LIBS)
+tests_unit_test_cidr_SOURCES = tests/unit/test_cidr.c daemon/cidr.c
+tests_unit_test_forwarded_SOURCES = tests/unit/test_forwarded.c $(PARSER_SOURCES)
+tests_unit_test_forwarded_LDADD = $(CHECK_LIBS) $(LLHTTP_LIBS)
+tests_unit_test_parse_SOURCES = tests/unit/test_parse.c $(PARSER_SOURCES)
+tests_unit_test_parse_LDADD = $(CHECK_LIBS) $(LLHTTP_LIBS)
+tests_unit_test_parse_body_SOURCES = tests/unit/test_parse_body.c $(PARSER_SOURCES)
+tests_unit_test_parse_body_LDADD = $(CHECK_LIBS) $(LLHTTP_LIBS)
+tests_unit_test_parse_target_SOURCES = tests/unit/test_parse_target.c daemon/parse_target.c
+
+# make fuzz [FUZZ_SECONDS=300] [FUZZ_CLANG=clang-16]: libFuzzer with ASan and UBSan, each fuzzer in turn. What it finds new
+# goes to fuzz-corpus/ of the build tree, a crash stops it and is named.
+FUZZ_SECONDS = 120
+FUZZ_CLANG = clang
+FUZZ_FLAGS = -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
+FUZZ_COMPILE = $(FUZZ_CLANG) -std=gnu17 $(DEFS) $(AM_CPPFLAGS) $(FUZZ_FLAGS)
+
+.PHONY: fuzz
+fuzz:
+	@command -v $(FUZZ_CLANG) >/dev/null || { \
+		echo "make fuzz needs clang with libFuzzer: apt-get install clang libclang-rt-dev (Fedora: clang compiler-rt)"; exit 1; }
+	$(MKDIR_P) fuzz-corpus/parse fuzz-corpus/forwarded
+	$(FUZZ_COMPILE) -o fuzz-corpus/fuzz_parse $(patsubst %,$(srcdir)/%,$(filter %.c,$(FUZZ_PARSE_SOURCES))) $(LLHTTP_LIBS)
+	$(FUZZ_COMPILE) -o fuzz-corpus/fuzz_forwarded $(patsubst %,$(srcdir)/%,$(filter %.c,$(FUZZ_FORWARDED_SOURCES)))
+	cd fuzz-corpus && for name in parse forwarded; do \
+		./fuzz_$$name -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -print_final_stats=1 \
+			$$name $(abs_top_srcdir)/tests/fuzz/corpus/$$name || exit 1; \
+	done
+
+clean-local: clean-fuzz
+.PHONY: clean-fuzz
+clean-fuzz:
+	rm -rf fuzz-corpus
+
+EXTRA_DIST += tests/fuzz/corpus
+
 # --- Server (pytest) ---------------------------------------------------------
 # One automake test a file; it gets RINGTAIL (the built program), PYTHON, srcdir and builddir. One file a line, sorted.
 
