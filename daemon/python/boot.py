@@ -419,24 +419,39 @@ def thread_end(thread):
 
 # --- the end
 
-def still_running():
-    return [thread.name for thread in threading.enumerate()
+def others():
+    """The non-daemon threads that python would wait for at its end."""
+    return [thread for thread in threading.enumerate()
             if not thread.daemon and thread is not threading.main_thread() and thread.is_alive()]
 
 
+def end_threads():
+    """What threading._shutdown does for all but the main thread; concurrent.futures ends its pools from the first list."""
+    calls = getattr(threading, "_threading_atexits", [])
+    while calls:
+        calls.pop()()
+    while True:
+        threads = others()
+        if not threads:
+            return
+        for thread in threads:
+            thread.join()
+
+
 def stop(seconds):
-    """As python ends: non-daemon threads, atexit, flush. The threads that outlast the time are named to the caller."""
-    left = []
+    """As python ends, its first part: non-daemon threads. Returns the names of those that outlast the time."""
     try:
         # On a thread of its own, so that the wait can be given up.
-        waiter = threading.Thread(target=threading._shutdown, name="ringtail-stop", daemon=True)
+        waiter = threading.Thread(target=end_threads, name="ringtail-stop", daemon=True)
         waiter.start()
         waiter.join(seconds)
-        if waiter.is_alive():
-            left = still_running()
     except RuntimeError:
-        pass
-    return left
+        # no thread can be had
+        return [thread.name for thread in others()]
+    if waiter.is_alive():
+        return [thread.name for thread in others()] or ["a pool of concurrent.futures"]
+    threading._shutdown()
+    return []
 
 
 def run_atexit():
