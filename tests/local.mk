@@ -96,6 +96,7 @@ EXTRA_DIST += tests/fuzz/corpus
 # One automake test a file; it gets RINGTAIL (the built program), PYTHON, srcdir and builddir. One file a line, sorted.
 
 PYTEST_TESTS = \
+	tests/clients/test_clients.py \
 	tests/django/test_django_live.py \
 	tests/django/test_django_same.py \
 	tests/django/test_django_session.py \
@@ -115,12 +116,20 @@ PYTEST_TESTS = \
 	tests/http/test_pipelining.py \
 	tests/http/test_queue.py \
 	tests/http/test_refusals.py \
+	tests/http/test_soak_short.py \
 	tests/http/test_split.py \
 	tests/http/test_stop.py \
-	tests/http/test_timeouts.py
+	tests/http/test_timeouts.py \
+	tests/pool/test_pool_growth.py \
+	tests/pool/test_pool_modes.py \
+	tests/pool/test_pool_slow_views.py \
+	tests/python/test_frameworks.py
 
 # Not part of make check; RINGTAIL_LONG=1 in their environment.
-LONG_TESTS =
+LONG_TESTS = \
+	tests/long/test_browser.py \
+	tests/long/test_soak.py \
+	tests/long/test_wrappers.py
 
 # --- Glue --------------------------------------------------------------------
 
@@ -172,12 +181,15 @@ installcheck-local:
 
 EXTRA_DIST += \
 	build-aux/pytest_tap.py \
+	tests/clients \
 	tests/conftest.py \
 	tests/django \
 	tests/harness \
 	tests/http \
 	tests/installcheck.sh \
 	tests/listed.sh \
+	tests/long \
+	tests/pool \
 	tests/run-pytest \
 	tests/run-unit \
 	tests/unit-missing.sh
