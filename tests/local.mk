@@ -190,6 +190,7 @@ EXTRA_DIST += \
 	tests/listed.sh \
 	tests/long \
 	tests/pool \
+	tests/python \
 	tests/run-pytest \
 	tests/run-unit \
 	tests/unit-missing.sh
