@@ -22,10 +22,13 @@ struct access_info {
 	const char *close_reason;  /* NULL while the connection is kept */
 };
 
-/* Start-up: compiles the format. 0, or -EINVAL with *ret_error pointing to a message (static or malloc'ed, never freed). */
+/* Start-up: compiles the format. 0, or -EINVAL with *ret_error pointing to a message (static). */
 int access_log_start(const struct config *config, const char **ret_error);
 
 bool access_log_is_on(void);
+
+/* The format names $sent_http_: what request_pool.keep_sent_head is to be. */
+bool access_log_needs_sent_head(void);
 
 /* Loop. req may have no parsed request line (a refusal): missing parts are "-". */
 void access_log_write(struct request *req, const struct access_info *info);

@@ -4,7 +4,10 @@ if BUILD_DAEMON
 
 # All but main.c: what a unit test may need. One file a line, sorted.
 RINGTAIL_SOURCES = \
+	daemon/access_log.c \
 	daemon/access_log.h \
+	daemon/access_log_format.c \
+	daemon/access_log_format.h \
 	daemon/allowed_cpus.c \
 	daemon/allowed_cpus.h \
 	daemon/app.h \

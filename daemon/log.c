@@ -16,7 +16,8 @@
 #include "log_writer.h"
 
 #define ERROR_BUFFER (1024u * 1024u)
-#define ACCESS_BUFFER (1024u * 1024u)
+/* Some tenths of a second at full rate; untouched memory costs nothing. */
+#define ACCESS_BUFFER (4u * 1024u * 1024u)
 /* A text beyond it is cut: it must leave room in the buffer for others. */
 #define TEXT_MAX (64u * 1024u)
 #define PREFIX_MAX 160u

@@ -28,6 +28,8 @@
 #include "log_writer.h"
 
 #define COOL_NS (100 * RTAIL_MS)
+/* A buffer this full is not left to cool: the rest is for the time until the thread runs. */
+#define FULL_BYTES (256u * 1024u)
 #define NOTICE_NS (1 * RTAIL_S)
 
 enum writer_state {
@@ -57,10 +59,12 @@ static struct sink sinks[SINKS] = {
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t wake;
+static pthread_cond_t wake;  /* the thread's */
+static pthread_cond_t ended; /* log_writer_stop's */
 static pthread_t thread;
 static bool is_running;
 static bool is_stopping;
+static bool is_ended;
 static bool is_reopening;
 static uint64_t stop_deadline;
 static enum writer_state state;
@@ -75,11 +79,12 @@ static int open_path(const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
+/* May make a writer wait for its reader. */
 static bool is_pollable(int fd)
 {
 	struct stat st;
 
-	return fstat(fd, &st) == 0 && !S_ISREG(st.st_mode);
+	return fstat(fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) || isatty(fd));
 }
 
 int log_writer_open(enum log_sink sink, const char *where, size_t buffer_bytes, const char **ret_why)
@@ -158,7 +163,7 @@ void log_writer_put(enum log_sink sink, const char *line, size_t len, bool is_ur
 	} else {
 		memcpy(s->front + s->front_len, line, len);
 		s->front_len += len;
-		if (state == WRITER_IDLE || (state == WRITER_COOLING && (is_urgent || s->front_len >= s->cap / 2))) {
+		if (state == WRITER_IDLE || (state == WRITER_COOLING && (is_urgent || s->front_len >= FULL_BYTES || s->front_len >= s->cap / 2))) {
 			state = WRITER_BUSY;
 			needs_wake = true;
 		}
@@ -383,6 +388,8 @@ static void *writer_main(void *arg)
 		if (!is_stopping && !is_reopening && !is_behind() && sinks[SINK_ERROR].front_len == 0)
 			sleep_until(WRITER_COOLING, rtail_now_ns() + COOL_NS);
 	}
+	is_ended = true;
+	pthread_cond_signal(&ended);
 	pthread_mutex_unlock(&mutex);
 	return arg;
 }
@@ -423,11 +430,12 @@ int log_writer_start(log_writer_notice notice)
 		return r;
 	}
 	make_notice = notice;
-	is_stopping = is_reopening = false;
+	is_stopping = is_reopening = is_ended = false;
 	state = WRITER_BUSY;
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&wake, &attr);
+	pthread_cond_init(&ended, &attr);
 	pthread_condattr_destroy(&attr);
 
 	/* Signals are for the other threads; a SIGPIPE of ours stays pending here and write() says EPIPE. */
@@ -451,7 +459,6 @@ void log_writer_stop(uint64_t timeout_ns)
 	/* The thread itself gives up at the deadline; a write that hangs in the kernel does not. */
 	uint64_t deadline = rtail_now_ns() + timeout_ns, join_at = deadline + 500 * RTAIL_MS;
 	struct timespec at = { .tv_sec = (time_t)(join_at / RTAIL_S), .tv_nsec = (long)(join_at % RTAIL_S) };
-	int r;
 
 	pthread_mutex_lock(&mutex);
 	if (!is_running) {
@@ -460,17 +467,20 @@ void log_writer_stop(uint64_t timeout_ns)
 	}
 	is_stopping = true;
 	stop_deadline = deadline;
-	pthread_mutex_unlock(&mutex);
 	pthread_cond_signal(&wake);
-	r = pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &at);
-
-	pthread_mutex_lock(&mutex);
+	while (!is_ended)
+		if (pthread_cond_timedwait(&ended, &mutex, &at) == ETIMEDOUT)
+			break;
 	is_running = false;
-	if (r == 0) {
-		release();
-		pthread_cond_destroy(&wake);
+	if (!is_ended) {
+		pthread_detach(thread); /* it still names the buffers: they stay */
+		pthread_mutex_unlock(&mutex);
+		return;
 	}
 	pthread_mutex_unlock(&mutex);
+	pthread_join(thread, NULL);
+	/* The conditions stay: a caller may be on its way to signal. */
+	release();
 }
 
 void log_writer_after_fork(void)

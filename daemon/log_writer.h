@@ -7,8 +7,8 @@
  * that is held for the length of a copy, never during I/O. What does not fit is
  * dropped, counted, and said in the error log when there is room again. The
  * thread sleeps without timeout while there is nothing; it is woken by the
- * first line, writes at once, and then not before 100 ms have passed, a buffer
- * is half full or a line is urgent: under load a line costs no system call.
+ * first line, writes at once, and then not before 100 ms have passed, a
+ * buffer fills or a line is urgent: under load a line costs no system call.
  * Without the thread (before start, after stop, in a forked child) lines are
  * written directly.
  */

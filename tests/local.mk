@@ -14,16 +14,31 @@
 # A main() that cannot test here prints the reason on standard output and returns 77 before it runs Check.
 
 # One line a program, sorted; its sources below.
-UNIT_TESTS = \
-	tests/unit/test_request \
-	tests/unit/test_respond \
-	tests/unit/test_returns
-tests_unit_test_request_SOURCES = tests/unit/test_request.c daemon/request.c
-tests_unit_test_respond_SOURCES = tests/unit/test_respond.c daemon/outbuf.c daemon/request.c daemon/respond.c daemon/respond_field.c daemon/returns.c
-tests_unit_test_returns_SOURCES = tests/unit/test_returns.c daemon/returns.c
+UNIT_TESTS =
 
 AM_CPPFLAGS += $(CHECK_CFLAGS)
 LDADD = $(CHECK_LIBS)
+
+# --- The way out: requests, responses, logs ----------------------------------
+
+if BUILD_DAEMON
+UNIT_TESTS += \
+	tests/unit/test_access_log \
+	tests/unit/test_log \
+	tests/unit/test_report \
+	tests/unit/test_request \
+	tests/unit/test_respond \
+	tests/unit/test_returns
+endif
+
+tests_unit_test_access_log_SOURCES = tests/unit/test_access_log.c daemon/access_log.c daemon/access_log_format.c daemon/escape.c \
+	daemon/request.c daemon/suggest.c
+tests_unit_test_log_SOURCES = tests/unit/test_log.c daemon/escape.c daemon/log.c daemon/log_writer.c
+tests_unit_test_report_SOURCES = tests/unit/test_report.c daemon/report.c lib/hist.c
+tests_unit_test_request_SOURCES = tests/unit/test_request.c daemon/request.c
+tests_unit_test_respond_SOURCES = tests/unit/test_respond.c daemon/outbuf.c daemon/request.c daemon/respond.c \
+	daemon/respond_field.c daemon/returns.c
+tests_unit_test_returns_SOURCES = tests/unit/test_returns.c daemon/returns.c
 
 # --- The parser and its fuzzers ----------------------------------------------
 
