@@ -199,6 +199,7 @@ EXTRA_DIST += \
 	tests/clients \
 	tests/conftest.py \
 	tests/django \
+	tests/fuzz \
 	tests/harness \
 	tests/http \
 	tests/installcheck.sh \
