@@ -58,6 +58,7 @@ RINGTAIL_SOURCES = \
 	daemon/parse.c \
 	daemon/parse.h \
 	daemon/parse_body.c \
+	daemon/parse_cache.c \
 	daemon/parse_field.c \
 	daemon/parse_field.h \
 	daemon/parse_priv.h \

@@ -200,8 +200,8 @@ void parse_reset(struct parse *parse, const struct config *config, struct reques
 	parse->blank_lines = 0;
 }
 
-/* Room for more bytes of head; callers have checked the limits. Spans are offsets, so head may move. */
-static bool reserve_head(struct request *req, uint32_t more)
+/* Callers have checked the limits. */
+bool parse__reserve_head(struct request *req, uint32_t more)
 {
 	uint32_t need = req->head_len + more;
 	uint32_t cap = req->head_cap;
@@ -393,7 +393,7 @@ static enum parse_verdict head_line(struct parse *parse, const char *data, size_
 	newline = memchr(data + *used, '\n', take);
 	if (newline != NULL)
 		take = (size_t)(newline - (data + *used)) + 1;
-	if (!reserve_head(req, (uint32_t)take))
+	if (!parse__reserve_head(req, (uint32_t)take))
 		return parse__refuse(parse, REFUSAL_NO_MEMORY, "request line");
 	memcpy(req->head + req->head_len, data + *used, take);
 	req->head_len += (uint32_t)take;
@@ -422,7 +422,10 @@ static enum parse_verdict end_head(struct parse *parse)
 	if (refusal != REFUSAL_NONE)
 		return parse__refuse(parse, refusal, detail);
 	req->block = (struct span){ parse->line_end, req->head_len - parse->line_end };
-	req->block_hash = block_hash(request_ptr(req, req->block), req->block.len);
+	if (!(parse->facts & FACT_CACHED)) {
+		req->block_hash = block_hash(request_ptr(req, req->block), req->block.len);
+		parse__cache_offer(parse);
+	}
 	if (req->has_content_length && req->content_length > (config->max_body ? config->max_body : INT64_MAX))
 		return parse__refuse(parse, REFUSAL_BODY_TOO_LARGE, "Content-Length beyond max-body");
 	r = forwarded_apply(config, req);
@@ -446,6 +449,11 @@ static enum parse_verdict head_lines(struct parse *parse, const char *data, size
 	struct request *req = parse->req;
 	uint32_t limit = parse->line_end + (uint32_t)parse->config->max_header_bytes + 2;
 
+	if (req->head_len == parse->line_end && parse__cache_take(parse, data + *used, len - *used)) {
+		*used += req->head_len - parse->line_end;
+		req->head_len -= 2; /* the empty line */
+		return end_head(parse);
+	}
 	while (*used < len) {
 		uint32_t step = len - *used < STEP ? (uint32_t)(len - *used) : STEP;
 		llhttp_errno_t error;
@@ -455,7 +463,7 @@ static enum parse_verdict head_lines(struct parse *parse, const char *data, size
 			step = limit - req->head_len;
 		if (step == 0)
 			return parse__refuse(parse, REFUSAL_HEADERS_TOO_LARGE, "headers beyond max-header-bytes");
-		if (!reserve_head(req, step))
+		if (!parse__reserve_head(req, step))
 			return parse__refuse(parse, REFUSAL_NO_MEMORY, "headers");
 		at = req->head + req->head_len;
 		memcpy(at, data + *used, step);

@@ -60,6 +60,7 @@ struct parse {
 	/* private to parse.c below; offsets are into req->head */
 	uint32_t line_end;      /* behind the request line */
 	uint32_t lines;         /* header lines so far, those with '_' too */
+	uint64_t last_hash;     /* block_hash of the request before; survives parse_reset */
 	uint32_t name, name_len;
 	uint32_t value, value_len;
 	uint64_t gap;           /* framing bytes since the last body byte or chunk size line */
@@ -71,7 +72,7 @@ struct parse {
 	uint8_t blank_lines;
 };
 
-/* Ready for the next request on this connection. req may be NULL until the first parse_head. */
+/* Ready for the next request on this connection. Before the first time parse is zeroed by its owner. req may be NULL until the first parse_head. */
 void parse_reset(struct parse *parse, const struct config *config, struct request *req);
 
 /*

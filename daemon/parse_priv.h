@@ -3,7 +3,11 @@
 #ifndef RINGTAIL_PARSE_PRIV_H
 #define RINGTAIL_PARSE_PRIV_H
 
+#include <stdbool.h>
+
 #include "parse.h"
+
+struct request;
 
 /* parse.state, in the order of a request's life. */
 enum {
@@ -35,9 +39,22 @@ enum {
 	FACT_CONTINUE = 1 << 10,
 	FACT_OTHER_EXPECT = 1 << 11,
 	FACT_CHUNK_LINE = 1 << 12, /* paused behind a chunk size line */
+	FACT_CACHED = 1 << 13,     /* the header lines are known from an earlier request */
 };
 
 enum parse_verdict parse__refuse(struct parse *parse, enum parse_refusal refusal, const char *detail);
+
+/* Room for more bytes of head. Spans are offsets, so head may move. False: out of memory. */
+bool parse__reserve_head(struct request *req, uint32_t more);
+
+/*
+ * Behind a request line: true when data begins with a whole header block, its empty line included, that is known; the
+ * request then has it, empty line included, and all that on_header_complete would have made of it.
+ */
+bool parse__cache_take(struct parse *parse, const char *data, size_t len);
+
+/* A head is complete and legal, read by llhttp. */
+void parse__cache_offer(struct parse *parse);
 
 /* llhttp is paused behind the head of a request that has a body. */
 void parse__body_begin(struct parse *parse);

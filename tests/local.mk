@@ -50,6 +50,7 @@ UNIT_TESTS += \
 	tests/unit/test_forwarded \
 	tests/unit/test_parse \
 	tests/unit/test_parse_body \
+	tests/unit/test_parse_cache \
 	tests/unit/test_parse_target
 endif
 
@@ -60,6 +61,7 @@ PARSER_SOURCES = \
 	daemon/forwarded_line.c \
 	daemon/parse.c \
 	daemon/parse_body.c \
+	daemon/parse_cache.c \
 	daemon/parse_field.c \
 	daemon/parse_target.c \
 	daemon/request.c \
@@ -79,6 +81,8 @@ tests_unit_test_parse_SOURCES = tests/unit/test_parse.c $(PARSER_SOURCES)
 tests_unit_test_parse_LDADD = $(CHECK_LIBS) $(LLHTTP_LIBS)
 tests_unit_test_parse_body_SOURCES = tests/unit/test_parse_body.c $(PARSER_SOURCES)
 tests_unit_test_parse_body_LDADD = $(CHECK_LIBS) $(LLHTTP_LIBS)
+tests_unit_test_parse_cache_SOURCES = tests/unit/test_parse_cache.c $(PARSER_SOURCES)
+tests_unit_test_parse_cache_LDADD = $(CHECK_LIBS) $(LLHTTP_LIBS)
 tests_unit_test_parse_target_SOURCES = tests/unit/test_parse_target.c daemon/parse_target.c
 
 # make fuzz [FUZZ_SECONDS=300] [FUZZ_CLANG=clang-16]: libFuzzer with ASan and UBSan, each fuzzer in turn. What it finds new

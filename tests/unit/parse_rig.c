@@ -184,7 +184,7 @@ char *rig_run(const struct config *config, const struct endpoint *peer, const ch
 	struct feed feed = { .data = data, .len = len, .cut = cut };
 	enum parse_verdict verdict = PARSE_DONE;
 	struct request_pool pool;
-	struct parse parse;
+	struct parse parse = { 0 };
 	char *text = NULL;
 	size_t text_len;
 	FILE *out = open_memstream(&text, &text_len);

@@ -349,7 +349,7 @@ END_TEST
 static struct request *parse_one(struct request_pool *pool, const struct config *config, const char *bytes)
 {
 	struct request *req = request_new(pool, NULL, NULL);
-	struct parse parse;
+	struct parse parse = { 0 };
 	size_t used;
 
 	req->peer = &rig_peer;
@@ -400,7 +400,7 @@ START_TEST(nothing_behind_a_refusal_is_parsed)
 	struct config config = rig_config();
 	struct request_pool pool;
 	struct request *req;
-	struct parse parse;
+	struct parse parse = { 0 };
 	size_t used = 99;
 
 	request_pool_init(&pool, 0);
@@ -420,7 +420,7 @@ START_TEST(a_request_given_after_parse_reset_is_filled)
 {
 	struct config config = rig_config();
 	struct request_pool pool;
-	struct parse parse;
+	struct parse parse = { 0 };
 	size_t used;
 
 	request_pool_init(&pool, 0);

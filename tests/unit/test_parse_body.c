@@ -197,7 +197,7 @@ START_TEST(body_bytes_are_pointed_to_not_copied)
 	static const char bytes[] = CHUNKED "3\r\nabc\r\n0\r\n\r\n";
 	struct config config = rig_config();
 	struct request_pool pool;
-	struct parse parse;
+	struct parse parse = { 0 };
 	const char *data;
 	size_t used, body_used, data_len;
 
