@@ -4,10 +4,14 @@ if BUILD_DAEMON
 
 # All but main.c: what a unit test may need. One file a line, sorted.
 RINGTAIL_SOURCES = \
+	daemon/accept.c \
+	daemon/accept.h \
 	daemon/access_log.c \
 	daemon/access_log.h \
 	daemon/access_log_format.c \
 	daemon/access_log_format.h \
+	daemon/admit.c \
+	daemon/admit.h \
 	daemon/allowed_cpus.c \
 	daemon/allowed_cpus.h \
 	daemon/app.h \
@@ -15,6 +19,8 @@ RINGTAIL_SOURCES = \
 	daemon/bind_address.h \
 	daemon/block_hash.c \
 	daemon/block_hash.h \
+	daemon/body.c \
+	daemon/body.h \
 	daemon/cadence.h \
 	daemon/check.h \
 	daemon/cidr.c \
@@ -31,26 +37,38 @@ RINGTAIL_SOURCES = \
 	daemon/config_priv.h \
 	daemon/config_value.c \
 	daemon/config_value.h \
+	daemon/conn.c \
+	daemon/conn.h \
 	daemon/doctor.c \
 	daemon/doctor.h \
 	daemon/doctor_priv.h \
 	daemon/doctor_ring.c \
+	daemon/drain.c \
+	daemon/drain.h \
+	daemon/engine.h \
+	daemon/engine_uring.c \
 	daemon/env_file.c \
 	daemon/env_file.h \
 	daemon/escape.c \
 	daemon/escape.h \
+	daemon/flow.c \
+	daemon/flow.h \
 	daemon/foreign.c \
 	daemon/foreign.h \
 	daemon/forwarded.c \
 	daemon/forwarded.h \
 	daemon/forwarded_line.c \
 	daemon/forwarded_line.h \
+	daemon/handler.c \
+	daemon/handler.h \
 	daemon/listener.c \
 	daemon/listener.h \
 	daemon/log.c \
 	daemon/log.h \
 	daemon/log_writer.c \
 	daemon/log_writer.h \
+	daemon/loop.c \
+	daemon/loop.h \
 	daemon/null_app.c \
 	daemon/options.def \
 	daemon/outbuf.c \
@@ -78,6 +96,8 @@ RINGTAIL_SOURCES = \
 	daemon/python/start_response.c \
 	daemon/python/venv.c \
 	daemon/python/wsgi.c \
+	daemon/recv.c \
+	daemon/recv.h \
 	daemon/report.c \
 	daemon/report.h \
 	daemon/request.c \
@@ -88,13 +108,19 @@ RINGTAIL_SOURCES = \
 	daemon/respond_field.h \
 	daemon/returns.c \
 	daemon/returns.h \
+	daemon/send.c \
+	daemon/send.h \
 	daemon/signals.c \
 	daemon/signals.h \
 	daemon/stages.h \
 	daemon/start_error.c \
 	daemon/start_error.h \
 	daemon/suggest.c \
-	daemon/suggest.h
+	daemon/suggest.h \
+	daemon/timer.c \
+	daemon/timer.h \
+	daemon/worker.c \
+	daemon/worker.h
 
 RINGTAIL_CPPFLAGS = $(LIBURING_CFLAGS) $(LLHTTP_CFLAGS) $(INIH_CFLAGS) $(PYTHON_CFLAGS) \
 	-DRINGTAIL_PYTHON='"$(PYTHON)"' -DRINGTAIL_PYTHON_VERSION='"$(PYTHON_VERSION)"'

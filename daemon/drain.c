@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* drain.c: see drain.h. */
+#include "drain.h"
+
+#include "accept.h"
+#include "config.h"
+#include "conn.h"
+#include "flow.h"
+#include "lib/clock.h"
+#include "log.h"
+#include "loop.h"
+#include "worker.h"
+
+#define QUICK_NS (2 * RTAIL_S)
+
+static void begin(struct loop *loop)
+{
+	struct conn *conn;
+
+	accept_stop(loop);
+	while ((conn = accept_leftover(loop)) != NULL)
+		flow_accepted(loop, conn);
+	loop->is_draining = true;
+}
+
+static uint64_t deadline(const struct loop *loop, int mode)
+{
+	switch (mode) {
+	case STOP_GRACEFUL:
+		return loop->now_ns + loop->config->graceful_timeout;
+	case STOP_QUICK:
+		return loop->now_ns + (loop->config->graceful_timeout < QUICK_NS ? loop->config->graceful_timeout : QUICK_NS);
+	default:
+		return loop->now_ns;
+	}
+}
+
+/* A connection that is not in a request: nothing is lost by closing it. */
+static bool is_idle(const struct conn *conn)
+{
+	return conn->state == CONN_IDLE;
+}
+
+/* Connections whose request was (partly) received and not yet answered. */
+static uint32_t busy_count(struct loop *loop)
+{
+	uint32_t busy = 0;
+
+	for (uint32_t i = 0; i < loop->conns.high; i++) {
+		const struct conn *conn = conn_at(&loop->conns, i);
+
+		if (conn->state != CONN_FREE && !is_idle(conn))
+			busy++;
+	}
+	return busy;
+}
+
+static void close_idle(struct loop *loop)
+{
+	for (uint32_t i = 0; i < loop->conns.high; i++) {
+		struct conn *conn = conn_at(&loop->conns, i);
+
+		/* A connection that has just come out of the accept queue has its first request on the way. */
+		if (is_idle(conn) && (conn->requests || loop->stop_mode > STOP_GRACEFUL ||
+				      loop->now_ns - conn->idle_since_ns > RTAIL_S))
+			flow_close_idle(loop, conn, CONN_CLOSE_STOP);
+	}
+}
+
+static void abort_all(struct loop *loop)
+{
+	uint32_t busy = busy_count(loop);
+
+	if (busy && loop->stop_mode < STOP_NOW)
+		log_warning("%u connections were cut: their requests were not answered within %s", busy,
+			    loop->stop_mode == STOP_GRACEFUL ? "graceful-timeout" : "the 2 s of a quick stop");
+	for (uint32_t i = 0; i < loop->conns.high; i++) {
+		struct conn *conn = conn_at(&loop->conns, i);
+
+		if (conn->state != CONN_FREE)
+			flow_abort(loop, conn, CONN_CLOSE_STOP);
+	}
+}
+
+bool drain_step(struct loop *loop)
+{
+	int mode = atomic_load_explicit(&loop->worker->stop_mode, memory_order_relaxed);
+
+	if (mode == STOP_NONE)
+		return false;
+	if (mode > loop->stop_mode) {
+		uint64_t until = deadline(loop, mode);
+
+		if (!loop->stop_deadline_ns || until < loop->stop_deadline_ns)
+			loop->stop_deadline_ns = until;
+		loop->stop_mode = mode;
+	}
+	if (!loop->is_draining)
+		begin(loop);
+	if (loop->now_ns >= loop->stop_deadline_ns) {
+		abort_all(loop);
+		return true;
+	}
+	/* Idle connections last: while others are served, a keep-alive client may still ask (and is told to close). */
+	if (loop->stop_mode > STOP_GRACEFUL || !busy_count(loop))
+		close_idle(loop);
+	return loop->conns.count == 0;
+}
