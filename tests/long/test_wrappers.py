@@ -80,7 +80,7 @@ def test_opentelemetry_instrument_wraps_the_server_and_traces_the_view(tmp_path,
 def test_newrelic_admin_wraps_the_server_and_traces_the_view(tmp_path, tmp_path_factory):
     venv = environment(tmp_path_factory, "newrelic", "newrelic", "flask")
     (tmp_path / "newrelic.ini").write_text("[newrelic]\nlicense_key = 0123456789012345678901234567890123456789\napp_name = test\n"
-                                           "monitor_mode = false\ndeveloper_mode = true\nlog_level = error\n")
+                                           "monitor_mode = true\ndeveloper_mode = true\nstartup_timeout = 10.0\nlog_level = error\n")
     with served(tmp_path, venv, ["newrelic-admin", "run-program"], {"NEW_RELIC_CONFIG_FILE": str(tmp_path / "newrelic.ini")}) as server:
         text = server.get("/").text
         assert "newrelic " in text and "none" not in text, text
