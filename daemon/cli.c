@@ -157,12 +157,12 @@ static int take_short(struct cli *cli, int argc, char **argv, int *i)
 
 	if (strcmp(arg, "-h") == 0)
 		return take_command(cli, COMMAND_HELP, arg);
+	if (arg[2] && config_find_option(arg + 1))
+		return config_fail(EXIT_USAGE, NULL, "%s: unknown option (did you mean -%s?)", arg, arg);
 	if (!option) {
 		char name[2] = { arg[1], 0 };
 		const char *remedy = foreign_remedy(name);
 
-		if (arg[2] && config_find_option(arg + 1))
-			return config_fail(EXIT_USAGE, NULL, "%s: unknown option (did you mean -%s?)", arg, arg);
 		return remedy ? config_fail(EXIT_USAGE, NULL, "-%s: unknown option: %s", name, remedy) :
 				config_fail(EXIT_USAGE, NULL, "-%s: unknown option (ringtail --help lists them)", name);
 	}

@@ -97,7 +97,7 @@ int config_environment_read(struct config *config, char **environment)
 {
 	int status = 0;
 
-	for (char **entry = environment; *entry && status == 0; entry++)
+	for (char **entry = environment; entry && *entry && status == 0; entry++)
 		status = take(config, *entry);
 	return status;
 }

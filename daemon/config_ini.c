@@ -73,6 +73,15 @@ static bool read_line(struct reader *reader)
 	return c != EOF || len > 0;
 }
 
+/* Of "[section]", which only a comment may follow; 0: it is none. */
+static size_t section_length(const char *text)
+{
+	const char *end = strchr(text, ']');
+	const char *rest = end ? end + 1 + strspn(end + 1, " \t") : NULL;
+
+	return rest && (!*rest || *rest == '#' || *rest == ';') ? (size_t)(end + 1 - text) : 0;
+}
+
 /* ini_reader: what inih shall see of the next line. */
 static char *give_line(char *str, int num, void *arg)
 {
@@ -92,8 +101,10 @@ static char *give_line(char *str, int num, void *arg)
 		return str;
 	}
 	if (*text == '[')
-		len = strlen(text);
-	if (len > NAME_LONGEST) {
+		len = section_length(text);
+	else if (!text[len])
+		len = 0;
+	if (len > NAME_LONGEST || (len == 0 && *text != '=' && *text != ':')) {
 		fail(reader, EXIT_CONFIG, "this is neither [ringtail], a comment, nor 'key = value'");
 		return NULL;
 	}
@@ -180,7 +191,7 @@ int config_ini_read_stream(struct config *config, FILE *stream, const char *name
 	reader->stream = stream;
 	reader->name = name;
 	ret = ini_parse_stream(give_line, reader, take, reader);
-	/* inih goes on behind a line that it cannot read: its own count of lines, the same as ours, tells which. */
+	/* give_line has refused what inih could not read; its count of lines is the same as ours. */
 	if (!reader->status && ret > 0) {
 		reader->line = (unsigned)ret;
 		fail(reader, EXIT_CONFIG, "this is neither [ringtail], a comment, nor 'key = value'");

@@ -119,7 +119,7 @@ int config_ini_read(struct config *config, const char *path);
 /* config_ini.c, the same from an open stream. name is how messages call it. */
 int config_ini_read_stream(struct config *config, FILE *stream, const char *name);
 
-/* config_environment.c. RINGTAIL_* of environ, a NULL-terminated array. 0 or an exit status after the message. */
+/* config_environment.c. RINGTAIL_* of environ, a NULL-terminated array (or NULL: clearenv). 0 or an exit status after the message. */
 int config_environment_read(struct config *config, char **environment);
 
 #endif

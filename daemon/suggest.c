@@ -56,15 +56,15 @@ void suggest_init(struct suggest *suggest, const char *wrong)
 	suggest->distance = LONGEST + 1;
 }
 
-/* Up to a third of the letters may be wrong; what one name begins with counts as near too ("max-conn", "timeout"). */
+/* Up to a third of the letters may be wrong; what a name begins with is as near as one wrong letter ("max-conn"). */
 void suggest_offer(struct suggest *suggest, const char *name)
 {
 	size_t len = strlen(suggest->wrong);
 	unsigned distance = suggest_distance(suggest->wrong, name);
 	unsigned limit = (unsigned)(len + 2) / 3;
 
-	if (distance > limit && len >= 3 && strncasecmp(suggest->wrong, name, len) == 0)
-		distance = limit;
+	if (distance > 1 && len >= 3 && strncasecmp(suggest->wrong, name, len) == 0)
+		distance = 1;
 	if (distance <= limit && distance < suggest->distance) {
 		suggest->nearest = name;
 		suggest->distance = distance;

@@ -19,6 +19,39 @@ UNIT_TESTS =
 AM_CPPFLAGS += $(CHECK_CFLAGS)
 LDADD = $(CHECK_LIBS)
 
+# --- Configuration and start -------------------------------------------------
+
+if BUILD_DAEMON
+UNIT_TESTS += \
+	tests/unit/test_config \
+	tests/unit/test_config_ini \
+	tests/unit/test_config_print \
+	tests/unit/test_config_value \
+	tests/unit/test_suggest
+endif
+
+CONFIG_SOURCES = \
+	daemon/allowed_cpus.c \
+	daemon/bind_address.c \
+	daemon/cidr.c \
+	daemon/cli.c \
+	daemon/config.c \
+	daemon/config_check.c \
+	daemon/config_environment.c \
+	daemon/config_ini.c \
+	daemon/config_value.c \
+	daemon/foreign.c \
+	daemon/suggest.c
+
+tests_unit_test_config_SOURCES = tests/unit/test_config.c tests/unit/capture.h $(CONFIG_SOURCES)
+tests_unit_test_config_LDADD = $(CHECK_LIBS) $(INIH_LIBS)
+tests_unit_test_config_ini_SOURCES = tests/unit/test_config_ini.c tests/unit/capture.h $(CONFIG_SOURCES)
+tests_unit_test_config_ini_LDADD = $(CHECK_LIBS) $(INIH_LIBS)
+tests_unit_test_config_print_SOURCES = tests/unit/test_config_print.c daemon/config_print.c $(CONFIG_SOURCES)
+tests_unit_test_config_print_LDADD = $(CHECK_LIBS) $(INIH_LIBS)
+tests_unit_test_config_value_SOURCES = tests/unit/test_config_value.c daemon/config_value.c daemon/suggest.c
+tests_unit_test_suggest_SOURCES = tests/unit/test_suggest.c daemon/suggest.c
+
 # --- The way out: requests, responses, logs ----------------------------------
 
 if BUILD_DAEMON
