@@ -2,6 +2,7 @@
 """The access log: common, combined, json, an own format; the error log of an application's errors."""
 import json
 import re
+from urllib.parse import quote
 
 import pytest
 from harness import wait_for
@@ -38,11 +39,12 @@ def test_combined_is_the_default_and_has_referer_and_user_agent(ringtail, tmp_pa
 
 def test_json_is_one_object_a_line(ringtail, tmp_path):
     server = ringtail(access_log=tmp_path / "log", access_log_format="json")
-    server.get('/q?n=1&quote="\\', headers=[("User-Agent", 'quo"te\\ and \xe9')])
+    server.get("/q?n=1", headers=[("User-Agent", 'quo"te\\ and \xe9')])
     (line,) = lines(tmp_path / "log", 1)
     row = json.loads(line)
-    assert "200" in str(row.get("status")), row
-    assert "GET" in row.values(), row
+    assert "200" in map(str, row.values()), row
+    assert any("GET" in str(value) for value in row.values()), row
+    assert any('quo"te\\ and' in str(value) for value in row.values()), row
 
 
 def test_an_own_format_is_filled_with_variables(ringtail, tmp_path):
@@ -183,12 +185,12 @@ def test_wsgi_errors_go_to_the_error_log(ringtail, tmp_path):
              "the text in the error log")
 
 
-@pytest.mark.parametrize("headers", ['[["X-Bad\\r\\nInjected","1"]]', '[["X-Bad","a\\r\\nInjected:%201"]]', '[["X%20Bad","1"]]', '[["Connection","close"]]',
+@pytest.mark.parametrize("headers", ['[["X-Bad\\r\\nInjected","1"]]', '[["X-Bad","a\\r\\nInjected: 1"]]', '[["X Bad","1"]]', '[["Connection","close"]]',
                                      '[["Transfer-Encoding","chunked"]]', '[["Content-Length","abc"]]', '[["Content-Length","4"],["Content-Length","5"]]'])
 def test_an_illegal_response_header_is_the_applications_error(ringtail, headers):
     server = ringtail()
     with server.connect() as conn:
-        conn.request(target="/headers?h=" + headers.replace("\\r\\n", "\\r\\n").replace("\\", "%5c"))
+        conn.request(target="/headers?h=" + quote(headers))
         response = conn.read_response()
         assert response.status == 500 and not response.all("Injected"), conn.describe()
     server.wait_log("Traceback")

@@ -49,11 +49,12 @@ def test_a_queued_request_whose_client_reset_is_not_run(server):
 def test_a_queued_request_whose_client_closed_is_not_run(server):
     """close() looks like a half-close until the first bytes of the status line have been answered by a reset."""
     conns, arrivals = occupy(server)
+    before = server.fds()
     conn = server.connect()
     conn.request(target="/q?n=1&tag=closed-queued")
+    wait_for(lambda: server.fds() > before, "the accept")
     conn.close()
-    fd_count = server.fds()
-    wait_for(lambda: server.fds() < fd_count, "the closed connection's end")
+    wait_for(lambda: server.fds() == before, "the closed connection's end")
     free(conns, arrivals)
     assert server.get("/calls?of=closed-queued").text == "0"
 
