@@ -70,6 +70,7 @@ static void embed(struct outbuf *out, struct request *req, char *data, size_t st
 struct request *request_new(struct request_pool *pool, struct worker *worker, struct conn *conn)
 {
 	struct request *req = pool->free;
+	size_t front = offsetof(struct request, headers_inline);
 
 	if (req) {
 		pool->free = req->next_free;
@@ -82,8 +83,9 @@ struct request *request_new(struct request_pool *pool, struct worker *worker, st
 	}
 	pool->live++;
 
-	/* Everything but the inline arrays at the end. */
-	memset(req, 0, offsetof(struct request, headers_inline));
+	/* Everything but the inline arrays at the end. As a constant gcc makes it "rep stos": 49 against 22 ns. */
+	__asm__("" : "+r"(front));
+	memset(req, 0, front);
 	req->pool = pool;
 	req->worker = worker;
 	req->conn = conn;

@@ -19,7 +19,6 @@
  */
 #include <errno.h>
 #include <linux/futex.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -69,6 +68,8 @@ static int reserve(struct request *req, size_t need, size_t want)
 	struct outbuf *cur = req->resp.cur, *grown;
 	size_t used;
 
+	if (need > SIZE_MAX / 4)
+		return -ENOMEM;
 	if (want < need)
 		want = need;
 	if (!cur) {
@@ -110,6 +111,18 @@ static void append(struct outbuf *out, const void *data, size_t len)
 {
 	memcpy(out->data + out->end, data, len);
 	out->end += len;
+}
+
+static void append_number(struct outbuf *out, uint64_t value)
+{
+	char digits[20];
+	size_t at = sizeof(digits);
+
+	do {
+		digits[--at] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value);
+	append(out, digits + at, sizeof(digits) - at);
 }
 
 /* The buffer being filled becomes the loop's. */
@@ -326,8 +339,9 @@ static int seal(struct request *req)
 	if (resp->status == 204) {
 		resp->is_length_known = false; /* RFC 9110 8.6: no Content-Length */
 	} else if (resp->is_length_known) {
-		cur->end += (size_t)snprintf(cur->data + cur->end, SEAL_ROOM, "Content-Length: %llu\r\n",
-					     (unsigned long long)resp->content_length);
+		append(cur, "Content-Length: ", 16);
+		append_number(cur, resp->content_length);
+		append(cur, "\r\n", 2);
 	} else if (resp->is_bodyless) {
 		; /* a HEAD of unknown length: the framing fields may be left out (RFC 9110 9.3.2) */
 	} else if (req->version_minor >= 1) {

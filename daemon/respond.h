@@ -76,7 +76,10 @@ void respond_finish(struct request *req, uint64_t *ret_missing);
 /* Ends a broken response and hands the request back: 500 when nothing was handed over yet, else the connection is cut. */
 void respond_fail(struct request *req);
 
-/* As respond_fail, with another status and text ("503 Service Unavailable", extra header lines with CRLF or NULL). */
+/*
+ * As respond_fail, with another status and text ("503 Service Unavailable", extra header lines with CRLF or NULL; static
+ * strings). The connection may live on: the request's body is here.
+ */
 void respond_refuse(struct request *req, const char *status, const char *extra);
 
 /* Hands the request back without an answer: the client is gone. */

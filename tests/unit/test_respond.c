@@ -11,6 +11,7 @@
 
 #include "daemon/request.h"
 #include "daemon/respond.h"
+#include "daemon/respond_field.h"
 #include "daemon/returns.h"
 
 static struct returns returns;
@@ -360,6 +361,24 @@ START_TEST(test_illegal_fields_are_refused)
 }
 END_TEST
 
+/* Eight bytes at a time or one: a control byte is found at every place, and nothing else is. */
+START_TEST(test_control_bytes_are_found_at_every_place)
+{
+	for (size_t len = 1; len <= 40; len++) {
+		for (size_t at = 0; at < len; at++) {
+			for (unsigned byte = 0; byte < 256; byte++) {
+				char value[40];
+				bool is_bad = (byte < 0x20 && byte != '\t') || byte == 0x7f;
+
+				memset(value, len % 2 ? '\t' : 0xff, len);
+				value[at] = (char)byte;
+				ck_assert_int_eq(respond_field_check("A", 1, value, len), is_bad ? -EILSEQ : 0);
+			}
+		}
+	}
+}
+END_TEST
+
 START_TEST(test_date_and_server_of_the_application_are_flagged)
 {
 	start("200 OK");
@@ -438,6 +457,23 @@ START_TEST(test_failure_behind_a_push_cuts_the_connection)
 	respond_fail(req);
 	expect("Transfer-Encoding: chunked\r\n\r\n3\r\nold\r\n",
 	       OUT_HEAD | OUT_LAST | OUT_CHUNKED | OUT_ABORT | OUT_CLOSE | OUT_PROTO_ERROR, 2);
+}
+END_TEST
+
+/* A size that no memory can hold: a request's lack of memory costs that request. */
+START_TEST(test_without_memory_a_500_still_leaves)
+{
+	for (int minor = 0; minor < 2; minor++) {
+		teardown();
+		setup();
+		req->version_minor = (uint8_t)minor;
+		start("200 OK");
+		put("abc");
+		ck_assert_int_eq(respond_write(req, "", SIZE_MAX - 2), -ENOMEM);
+		respond_fail(req);
+		expect("Content-Type: text/plain\r\nContent-Length: 22\r\n\r\nInternal Server Error\n",
+		       OUT_HEAD | OUT_LAST | OUT_PROTO_ERROR, 1);
+	}
 }
 END_TEST
 
@@ -849,6 +885,7 @@ int main(void)
 	tcase_add_test(framing, test_too_few_bytes_cut_the_connection);
 	tcase_add_test(framing, test_too_few_bytes_behind_a_push_cut_the_connection);
 	tcase_add_test(framing, test_illegal_fields_are_refused);
+	tcase_add_test(framing, test_control_bytes_are_found_at_every_place);
 	tcase_add_test(framing, test_date_and_server_of_the_application_are_flagged);
 	tcase_add_test(framing, test_status_must_be_three_digits_and_a_reason);
 	tcase_add_test(framing, test_a_long_reason_is_cut);
@@ -860,6 +897,7 @@ int main(void)
 	tcase_add_test(ends, test_a_second_start_forgets_headers_and_body);
 	tcase_add_test(ends, test_failure_before_the_head_is_a_500);
 	tcase_add_test(ends, test_failure_behind_a_push_cuts_the_connection);
+	tcase_add_test(ends, test_without_memory_a_500_still_leaves);
 	tcase_add_test(ends, test_finish_without_start_is_a_500);
 	tcase_add_test(ends, test_a_refusal_carries_extra_lines);
 	tcase_add_test(ends, test_a_refusal_of_head_has_no_body);
