@@ -46,14 +46,17 @@ static bool read_line(const char *path, char *buffer, size_t size)
 	return is_read;
 }
 
+/* 0 = no limit: so is a quota beyond a million CPUs. */
 static uint32_t hundredths(int64_t quota, int64_t period)
 {
-	int64_t value;
+	int64_t cpus;
 
 	if (quota <= 0 || period <= 0)
 		return 0;
-	value = (int64_t)((double)quota * 100 / (double)period + 0.999999);
-	return value < 1 ? 1 : value > 100000000 ? 0 : (uint32_t)value;
+	cpus = quota / period;
+	if (cpus > 1000000)
+		return 0;
+	return (uint32_t)(cpus * 100 + (int64_t)(((__int128)(quota % period) * 100 + period - 1) / period));
 }
 
 static uint32_t quota_v2(const char *folder)

@@ -460,12 +460,19 @@ void listeners_unlink(const struct listener *listeners, size_t count)
 	}
 }
 
-void listeners_close(struct listener *listeners, size_t count)
+void listeners_shut(struct listener *listeners, size_t count)
 {
 	listeners_unlink(listeners, count);
 	for (size_t i = 0; i < count; i++) {
 		if (listeners[i].fd >= 0)
 			close(listeners[i].fd);
+		listeners[i].fd = -1;
+		listeners[i].path[0] = 0;
 	}
+}
+
+void listeners_close(struct listener *listeners, size_t count)
+{
+	listeners_shut(listeners, count);
 	free(listeners);
 }

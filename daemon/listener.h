@@ -39,7 +39,10 @@ int listeners_open(const struct config *config, struct listener **ret_listeners,
 /* Removes the unix sockets that were made here and are still ours. Async-signal-safe. */
 void listeners_unlink(const struct listener *listeners, size_t count);
 
-/* listeners_unlink, close, free. */
+/* listeners_unlink, and closes: nothing more is accepted. local stays for whoever still answers a request. */
+void listeners_shut(struct listener *listeners, size_t count);
+
+/* listeners_shut, free. */
 void listeners_close(struct listener *listeners, size_t count);
 
 #endif

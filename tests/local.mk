@@ -23,10 +23,15 @@ LDADD = $(CHECK_LIBS)
 
 if BUILD_DAEMON
 UNIT_TESTS += \
+	tests/unit/test_allowed_cpus \
+	tests/unit/test_bind_address \
 	tests/unit/test_config \
 	tests/unit/test_config_ini \
 	tests/unit/test_config_print \
 	tests/unit/test_config_value \
+	tests/unit/test_doctor \
+	tests/unit/test_env_file \
+	tests/unit/test_listener \
 	tests/unit/test_suggest
 endif
 
@@ -43,6 +48,8 @@ CONFIG_SOURCES = \
 	daemon/foreign.c \
 	daemon/suggest.c
 
+tests_unit_test_allowed_cpus_SOURCES = tests/unit/test_allowed_cpus.c daemon/allowed_cpus.c
+tests_unit_test_bind_address_SOURCES = tests/unit/test_bind_address.c daemon/bind_address.c
 tests_unit_test_config_SOURCES = tests/unit/test_config.c tests/unit/capture.h $(CONFIG_SOURCES)
 tests_unit_test_config_LDADD = $(CHECK_LIBS) $(INIH_LIBS)
 tests_unit_test_config_ini_SOURCES = tests/unit/test_config_ini.c tests/unit/capture.h $(CONFIG_SOURCES)
@@ -50,7 +57,49 @@ tests_unit_test_config_ini_LDADD = $(CHECK_LIBS) $(INIH_LIBS)
 tests_unit_test_config_print_SOURCES = tests/unit/test_config_print.c daemon/config_print.c $(CONFIG_SOURCES)
 tests_unit_test_config_print_LDADD = $(CHECK_LIBS) $(INIH_LIBS)
 tests_unit_test_config_value_SOURCES = tests/unit/test_config_value.c daemon/config_value.c daemon/suggest.c
+tests_unit_test_doctor_SOURCES = tests/unit/test_doctor.c daemon/doctor.c daemon/doctor_ring.c $(CONFIG_SOURCES)
+tests_unit_test_doctor_LDADD = $(CHECK_LIBS) $(INIH_LIBS) $(LIBURING_LIBS)
+tests_unit_test_env_file_SOURCES = tests/unit/test_env_file.c tests/unit/capture.h daemon/env_file.c daemon/start_error.c
+tests_unit_test_listener_SOURCES = tests/unit/test_listener.c tests/unit/capture.h daemon/bind_address.c daemon/listener.c \
+	daemon/start_error.c
 tests_unit_test_suggest_SOURCES = tests/unit/test_suggest.c daemon/suggest.c
+
+# --- The library -------------------------------------------------------------
+
+UNIT_TESTS += \
+	tests/race/elastic_stress \
+	tests/unit/test_elastic \
+	tests/unit/test_elastic_growth \
+	tests/unit/test_elastic_life \
+	tests/unit/test_elastic_messages \
+	tests/unit/test_elastic_policy \
+	tests/unit/test_hist \
+	tests/unit/test_parker \
+	tests/unit/test_ring \
+	tests/unit/test_stall
+
+ELASTIC_SOURCES = \
+	lib/elastic.c \
+	lib/elastic_grow.c \
+	lib/elastic_lane.c \
+	lib/elastic_policy.c \
+	lib/elastic_stats.c \
+	lib/elastic_thread.c \
+	lib/parker.c \
+	lib/ring.c \
+	lib/stall.c
+ELASTIC_RIG = tests/unit/elastic_rig.c tests/unit/elastic_rig.h $(ELASTIC_SOURCES)
+
+tests_race_elastic_stress_SOURCES = tests/race/elastic_stress.c $(ELASTIC_SOURCES)
+tests_unit_test_elastic_SOURCES = tests/unit/test_elastic.c $(ELASTIC_RIG)
+tests_unit_test_elastic_growth_SOURCES = tests/unit/test_elastic_growth.c $(ELASTIC_RIG)
+tests_unit_test_elastic_life_SOURCES = tests/unit/test_elastic_life.c $(ELASTIC_RIG)
+tests_unit_test_elastic_messages_SOURCES = tests/unit/test_elastic_messages.c $(ELASTIC_RIG)
+tests_unit_test_elastic_policy_SOURCES = tests/unit/test_elastic_policy.c lib/elastic_policy.c
+tests_unit_test_hist_SOURCES = tests/unit/test_hist.c lib/hist.c
+tests_unit_test_parker_SOURCES = tests/unit/test_parker.c lib/parker.c
+tests_unit_test_ring_SOURCES = tests/unit/test_ring.c lib/ring.c
+tests_unit_test_stall_SOURCES = tests/unit/test_stall.c lib/stall.c
 
 # --- The way out: requests, responses, logs ----------------------------------
 
@@ -179,6 +228,7 @@ PYTEST_TESTS = \
 
 # Not part of make check; RINGTAIL_LONG=1 in their environment.
 LONG_TESTS = \
+	tests/race/elastic_stress \
 	tests/long/test_browser.py \
 	tests/long/test_soak.py \
 	tests/long/test_wrappers.py
