@@ -2,8 +2,7 @@
 /*
  * elastic.c: the submitter's side of the elastic pool: submit (rule 2), tick
  * (rules 3 and 5), message, start and stop. Everything here runs on the
- * submitter's thread, but for the readers of statistics at the end; the pool
- * lives from new to free.
+ * submitter's thread; the pool lives from new to free.
  *
  * A submit beside a busy thread is a push and one look at the lane word, which
  * only idling threads write: no clock, no system call, no look at a thread.
@@ -208,8 +207,7 @@ static bool ask_is_held(struct rtail_elastic *pool, struct rtail__thread *thread
 		return false;
 	if (look.futex >= pool->config.lock_begin && look.futex < pool->config.lock_end)
 		return false;
-	return look.futex != (uintptr_t)rtail__parker_word(&thread->parker) &&
-	       look.futex != (uintptr_t)&pool->shared;
+	return look.futex != (uintptr_t)rtail__parker_word(&thread->parker);
 }
 
 struct census {
@@ -230,7 +228,8 @@ static void look_at(struct rtail_elastic *pool, struct rtail__thread *thread, ui
 
 	if ((phase != RTAIL__STARTING && phase != RTAIL__LIVE) || thread->is_leaving)
 		return;
-	if (state == RTAIL__PARKED || state == RTAIL__ASIDE)
+	if (state == RTAIL__PARKED || state == RTAIL__ASIDE ||
+	    atomic_load_explicit(&thread->is_waiting, memory_order_relaxed))
 		return;
 	standing = rtail__sight_look(&thread->sight, atomic_load_explicit(&thread->jobs, memory_order_relaxed), now_ns,
 				     settled_ns, wake_age_ns, &until_ns);
@@ -259,6 +258,13 @@ static void look_at_all(struct rtail_elastic *pool, uint64_t now_ns, uint64_t se
 	*ret_census = (struct census){.busy_until_ns = RTAIL__NEVER};
 	for (unsigned i = 0; i < pool->config.threads_max; i++)
 		look_at(pool, &pool->threads[i], now_ns, settled_ns, is_fresh, ret_census);
+}
+
+/* Modes SHARED and OFF: a wake that nobody has taken yet is somebody who will be busy. */
+static bool has_wake_under_way(const struct rtail_elastic *pool)
+{
+	/* [P8] acquire: who took the wake is no longer waiting. */
+	return atomic_load_explicit(&pool->shared, memory_order_acquire) & RTAIL__SHARED_WAKES;
 }
 
 /* Rule 2. True: somebody is busy; nobody else is looked at. */
@@ -317,7 +323,7 @@ static void decide_wake(struct rtail_elastic *pool, uint64_t lane, uint64_t now_
 	} else {
 		if (rtail__lane_is_spinning(lane))
 			return;
-		if (awake(pool, lane) && find_busy(pool, lane, now_ns, settled_ns))
+		if (has_wake_under_way(pool) || (awake(pool, lane) && find_busy(pool, lane, now_ns, settled_ns)))
 			return;
 		if (!rtail__ring_has(&pool->ring))
 			return; /* taken meanwhile by a thread that has gone idle again */
@@ -421,7 +427,7 @@ static uint64_t judge_head(struct rtail_elastic *pool, uint64_t now_ns, struct r
 	view.is_parallel = pool->config.is_parallel;
 	view.can_grow = pool->alive < pool->config.threads_max;
 	for (;;) {
-		view.busy = census.busy;
+		view.busy = census.busy + has_wake_under_way(pool);
 		view.busy_until_ns = census.busy_until_ns;
 		decision = rtail__policy_aged(&view, &pool->limits);
 		if (decision.act != RTAIL__ASK_ALL)
@@ -467,13 +473,6 @@ int64_t rtail_elastic_tick(struct rtail_elastic *pool, uint64_t now_ns, struct r
 	if (again_ns == RTAIL__NEVER)
 		return -1;
 	return again_ns > now_ns ? (int64_t)(again_ns - now_ns) : 0;
-}
-
-unsigned rtail_elastic_queued(const struct rtail_elastic *pool)
-{
-	uint64_t pops = rtail__ring_pops(&pool->ring), pushes = rtail__ring_pushes(&pool->ring);
-
-	return pushes > pops ? (unsigned)(pushes - pops) : 0;
 }
 
 static void drop_queued(struct rtail_elastic *pool)
@@ -529,59 +528,4 @@ void rtail_elastic_free(struct rtail_elastic *pool)
 	pthread_cond_destroy(&pool->changed);
 	pthread_mutex_destroy(&pool->mutex);
 	release(pool);
-}
-
-void rtail_elastic_stats(const struct rtail_elastic *pool, struct rtail_elastic_stats *ret_stats)
-{
-	uint64_t lane = atomic_load_explicit(&pool->lane, memory_order_relaxed);
-	struct rtail_elastic_stats stats = {
-		.threads = atomic_load_explicit(&pool->alive_shown, memory_order_relaxed),
-		.threads_peak = atomic_load_explicit(&pool->peak, memory_order_relaxed),
-		.parked = rtail__lane_parked(lane) + rtail__lane_aside(lane),
-		.queued = rtail_elastic_queued(pool),
-		.submitted = rtail__ring_pushes(&pool->ring),
-		.refused = atomic_load_explicit(&pool->refused, memory_order_relaxed),
-		.dropped = atomic_load_explicit(&pool->dropped, memory_order_relaxed),
-		.grown = atomic_load_explicit(&pool->grown, memory_order_relaxed),
-		.retired = atomic_load_explicit(&pool->retired, memory_order_relaxed),
-		.grow_failed = atomic_load_explicit(&pool->grow_failed, memory_order_relaxed),
-		.looks = atomic_load_explicit(&pool->looks, memory_order_relaxed),
-	};
-
-	for (unsigned i = 0; i < RTAIL_WAKE_SITES; i++)
-		stats.wakes[i] = atomic_load_explicit(&pool->wakes[i], memory_order_relaxed);
-	stats.wakes[RTAIL_WAKE_CHAIN] = atomic_load_explicit(&pool->chained, memory_order_relaxed);
-	for (unsigned i = 0; i < pool->config.threads_max; i++) {
-		const struct rtail__thread *thread = &pool->threads[i];
-
-		stats.run += atomic_load_explicit(&thread->jobs, memory_order_relaxed);
-		stats.parks += atomic_load_explicit(&thread->parks, memory_order_relaxed);
-		stats.spurious += atomic_load_explicit(&thread->spurious, memory_order_relaxed);
-		stats.held += rtail__thread_is_held(thread);
-	}
-	*ret_stats = stats;
-}
-
-void rtail_elastic_thread_stats(const struct rtail_elastic *pool, struct rtail_elastic_thread_stats *ret_rows,
-				size_t *ret_count)
-{
-	size_t count = 0;
-
-	for (unsigned i = 0; i < pool->config.threads_max && count < *ret_count; i++) {
-		const struct rtail__thread *thread = &pool->threads[i];
-		uint32_t phase = atomic_load_explicit(&thread->phase, memory_order_relaxed);
-		uint64_t jobs = atomic_load_explicit(&thread->jobs, memory_order_relaxed);
-
-		if (phase == RTAIL__FREE && !jobs)
-			continue;
-		ret_rows[count++] = (struct rtail_elastic_thread_stats){
-			.index = i,
-			.jobs = jobs,
-			.parks = atomic_load_explicit(&thread->parks, memory_order_relaxed),
-			.spurious = atomic_load_explicit(&thread->spurious, memory_order_relaxed),
-			.is_alive = phase == RTAIL__STARTING || phase == RTAIL__LIVE,
-			.is_held = rtail__thread_is_held(thread),
-		};
-	}
-	*ret_count = count;
 }

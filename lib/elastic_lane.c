@@ -15,8 +15,6 @@
 #include "clock.h"
 #include "elastic_priv.h"
 
-#define SHARED_WAKES 0xffffu   /* wakes to be taken */
-#define SHARED_CALL  0x10000u  /* counts calls to look at inbox and stop */
 #define SPINS_A_CLOCK 16
 
 static inline void cpu_relax(void)
@@ -136,7 +134,10 @@ static bool park(struct rtail__thread *thread, enum rtail__parker_state kind, ui
 	return rtail__parker_wait(&thread->parker, kind, &thread->spurious);
 }
 
-/* Modes SHARED and OFF: waits on the shared word; counted parked already. */
+/*
+ * Modes SHARED and OFF: waits on the shared word; counted parked already. A wake may be taken by any of them: they are
+ * counted, not named.
+ */
 static void park_shared(struct rtail__thread *thread)
 {
 	struct rtail_elastic *pool = thread->pool;
@@ -145,17 +146,20 @@ static void park_shared(struct rtail__thread *thread)
 	for (;;) {
 		uint32_t word = atomic_load_explicit(&pool->shared, memory_order_seq_cst);
 
-		if (word & SHARED_WAKES) {
-			/* [P8] acquire: what the waker did before. */
-			if (atomic_compare_exchange_weak_explicit(&pool->shared, &word, word - 1, memory_order_acquire,
+		atomic_store_explicit(&thread->is_waiting, !(word & RTAIL__SHARED_WAKES), memory_order_relaxed);
+		if (word & RTAIL__SHARED_WAKES) {
+			/* [P8] acquire: what the waker did before; release: who finds the wake taken sees us awake. */
+			if (atomic_compare_exchange_weak_explicit(&pool->shared, &word, word - 1, memory_order_acq_rel,
 								  memory_order_relaxed))
 				return;
 			continue;
 		}
 		is_called = is_called || rtail__parker_consume(&thread->parker);
 		if (is_called || rtail__ring_has(&pool->ring)) {
-			if (lane_unpark_one(pool))
+			if (lane_unpark_one(pool)) {
+				atomic_store_explicit(&thread->is_waiting, false, memory_order_relaxed);
 				return;
+			}
 			sched_yield(); /* every parked thread has been taken: a wake for this one is being published */
 			continue;
 		}
@@ -261,7 +265,7 @@ uint32_t *rtail__lane_call(struct rtail__thread *thread)
 	}
 	if (pool->config.mode != RTAIL_ELASTIC_ON) {
 		/* It may wait on the shared word, where nobody can be woken by name. */
-		atomic_fetch_add_explicit(&pool->shared, SHARED_CALL, memory_order_seq_cst);
+		atomic_fetch_add_explicit(&pool->shared, RTAIL__SHARED_CALL, memory_order_seq_cst);
 		rtail__futex_wake((uint32_t *)&pool->shared, INT_MAX);
 	}
 	return NULL;

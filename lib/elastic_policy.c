@@ -87,8 +87,6 @@ static struct rtail__decision decide_growth(const struct rtail__lane_view *view,
 	uint64_t old_ns = view->since_ns + limits->grow_ns;
 	bool is_old = view->now_ns >= old_ns;
 
-	if (view->now_ns < view->retry_ns)
-		return wait_until(view->retry_ns);
 	if (view->busy && !is_old)
 		return wait_until(earlier(view->busy_until_ns, old_ns));
 	/* After a stall of the whole machine every age is a lie: look once more before starting threads for it. */
@@ -104,16 +102,17 @@ static struct rtail__decision decide_growth(const struct rtail__lane_view *view,
 struct rtail__decision rtail__policy_aged(const struct rtail__lane_view *view, const struct rtail__limits *limits)
 {
 	bool is_patient = view->busy && !view->is_parallel;
+	bool can_grow = view->can_grow && view->now_ns >= view->retry_ns;
 	uint64_t limit_ns = view->since_ns + (is_patient ? limits->switch_ns : limits->wake_age_ns);
 
-	if (view->parked || (view->aside && !view->can_grow)) {
+	if (view->parked || (view->aside && !can_grow)) {
 		if (view->now_ns >= limit_ns)
 			return act_now(view->parked ? RTAIL__WAKE : RTAIL__WAKE_ASIDE);
 		return wait_until(earlier(limit_ns, view->busy_until_ns));
 	}
 	if (view->is_spinning)
 		return wait_until(view->now_ns + limits->wake_age_ns);
-	if (view->can_grow)
+	if (can_grow)
 		return decide_growth(view, limits);
-	return wait_until(RTAIL__NEVER);
+	return wait_until(view->can_grow ? view->retry_ns : RTAIL__NEVER);
 }

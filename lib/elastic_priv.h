@@ -21,7 +21,8 @@
  *	[P6]   thread_main -> submitter        the slot's stall file: the  unit/test_elastic: growth
  *	                                       phase LIVE
  *	[P7]   message -> inbox_take           a message                   race/elastic_stress (messages)
- *	[P8]   lane tokens -> idle_shared      a wake of the shared word   race/elastic_stress --mode shared, off
+ *	[P8]   lane_take -> park_shared, and   a wake of the shared word;  race/elastic_stress --mode shared, off
+ *	       back: park_shared -> look       that nobody waits for it
  */
 #ifndef RTAIL_ELASTIC_PRIV_H
 #define RTAIL_ELASTIC_PRIV_H
@@ -46,6 +47,10 @@
 #define RTAIL__LANE_ASIDE    0x10000ull       /* 16 bits: parked, own paused things */
 #define RTAIL__LANE_SPINNING 0x100000000ull   /* 1 bit: rule 1 */
 #define RTAIL__LANE_MOVED    0x200000000ull   /* 31 bits: counts every transition */
+
+/* The shared word. */
+#define RTAIL__SHARED_WAKES 0xffffu  /* 16 bits: wakes to be taken */
+#define RTAIL__SHARED_CALL  0x10000u /* 16 bits: counts calls to look at inbox and stop */
 
 static inline unsigned rtail__lane_parked(uint64_t word)
 {
@@ -83,6 +88,7 @@ struct rtail__thread {
 	_Atomic uint32_t stamp;      /* order of parking, [P4] */
 	_Atomic uint32_t owned;      /* paused things */
 	_Atomic uint32_t phase;      /* enum rtail__phase, [P6] */
+	_Atomic uint32_t is_waiting; /* on the shared word: its own says nothing then, [P8] */
 	_Atomic uint64_t parks;
 	_Atomic uint64_t spurious;
 	bool is_idle_told;           /* the idle hook has been called since the last job */
@@ -126,7 +132,7 @@ struct rtail_elastic {
 	_Atomic uint32_t can_grow;     /* submitter to threads: a further thread could be started */
 
 	_Alignas(RTAIL__LINE) _Atomic uint64_t lane;
-	/* Modes SHARED and OFF: the one futex word. 16 bits of wakes to be taken, 16 bits that count calls to look. */
+	/* Modes SHARED and OFF: the one futex word. */
 	_Alignas(RTAIL__LINE) _Atomic uint32_t shared;
 	_Atomic uint64_t chained;      /* wakes made by threads */
 	_Atomic uint64_t dropped;

@@ -10,6 +10,7 @@ LIBRINGTAIL_SOURCES = \
 	lib/elastic_policy.c \
 	lib/elastic_policy.h \
 	lib/elastic_priv.h \
+	lib/elastic_stats.c \
 	lib/elastic_thread.c \
 	lib/futex.h \
 	lib/hist.c \
