@@ -165,10 +165,13 @@ static int on_header_complete(llhttp_t *llhttp)
 	return 0;
 }
 
+/*
+ * Upgrade is ignored (RFC 9110 7.8), the request framed like any other: llhttp is never resumed behind a head without a
+ * chunked body, and with one it minds Upgrade only behind the message, where it is paused for good.
+ */
 static int on_headers_complete(llhttp_t *llhttp)
 {
-	/* RFC 9110 7.8: a server may ignore Upgrade; the request is then framed like any other. */
-	llhttp->upgrade = 0;
+	(void)llhttp;
 	return HPE_PAUSED;
 }
 
@@ -225,7 +228,10 @@ bool parse__reserve_head(struct request *req, uint32_t more)
 	return true;
 }
 
-/* RFC 9112 2.2: at least one empty line before a request line is ignored. */
+/*
+ * RFC 9112 2.2: at least one empty line before a request line is ignored. A CR whose LF has not come counts as a byte of
+ * head, so that the loop does not take the connection for idle and forget it.
+ */
 static enum parse_verdict skip_blank(struct parse *parse, const char *data, size_t len, size_t *used)
 {
 	while (*used < len) {
@@ -235,10 +241,13 @@ static enum parse_verdict skip_blank(struct parse *parse, const char *data, size
 			if (c != '\n')
 				return parse__refuse(parse, REFUSAL_BAD_REQUEST, "bare CR before the request line");
 			parse->state = STATE_BLANK;
+			parse->req->head_len = 0;
 			if (++parse->blank_lines > BLANK_LINES_MAX)
 				return parse__refuse(parse, REFUSAL_BAD_REQUEST, "too many empty lines before the request line");
 		} else if (c == '\r') {
 			parse->state = STATE_BLANK_CR;
+			parse->req->head[0] = '\r';
+			parse->req->head_len = 1;
 		} else {
 			parse->state = STATE_METHOD;
 			break;

@@ -72,13 +72,16 @@ struct parse {
 	uint8_t blank_lines;
 };
 
-/* Ready for the next request on this connection. Before the first time parse is zeroed by its owner. req may be NULL until the first parse_head. */
+/*
+ * Ready for the next request on this connection. A struct parse is zeroed by its owner before the first time. req may be
+ * NULL until the first parse_head.
+ */
 void parse_reset(struct parse *parse, const struct config *config, struct request *req);
 
 /*
  * Head bytes. *ret_used of len bytes were taken: all of them with PARSE_MORE; with PARSE_HEAD and PARSE_DONE those of this
- * head (empty lines before a request line are skipped and count as used). Fills req, the "what it means" part included
- * (forwarded_apply). With PARSE_DONE there is no body.
+ * head. Empty lines before a request line are skipped and count as used: req->head_len is 0 while nothing else has come.
+ * Fills req, the "what it means" part included (forwarded_apply). With PARSE_DONE there is no body.
  */
 enum parse_verdict parse_head(struct parse *parse, const char *data, size_t len, size_t *ret_used);
 
@@ -87,7 +90,8 @@ enum parse_verdict parse_head(struct parse *parse, const char *data, size_t len,
  * passed, bad chunk). After PARSE_DATA call again even when nothing is left (len 0): a body of known length is then told
  * to be complete.
  */
-enum parse_verdict parse_body(struct parse *parse, const char *data, size_t len, size_t *ret_used, const char **ret_data, size_t *ret_len);
+enum parse_verdict parse_body(struct parse *parse, const char *data, size_t len, size_t *ret_used,
+			      const char **ret_data, size_t *ret_len);
 
 /* "400 Bad Request" and its sentence. */
 const char *parse_refusal_status(enum parse_refusal refusal);

@@ -93,7 +93,8 @@ static enum parse_verdict check_gap(struct parse *parse, uint8_t state)
 	return PARSE_MORE;
 }
 
-static enum parse_verdict body_chunked(struct parse *parse, const char *data, size_t len, size_t *ret_used, const char **ret_data, size_t *ret_len)
+static enum parse_verdict body_chunked(struct parse *parse, const char *data, size_t len, size_t *ret_used,
+				       const char **ret_data, size_t *ret_len)
 {
 	size_t used = 0;
 
@@ -134,7 +135,8 @@ static enum parse_verdict body_chunked(struct parse *parse, const char *data, si
 	return PARSE_MORE;
 }
 
-static enum parse_verdict body_length(struct parse *parse, const char *data, size_t len, size_t *ret_used, const char **ret_data, size_t *ret_len)
+static enum parse_verdict body_length(struct parse *parse, const char *data, size_t len, size_t *ret_used,
+				       const char **ret_data, size_t *ret_len)
 {
 	uint64_t left = parse->req->content_length - parse->body_seen;
 
@@ -154,7 +156,8 @@ static enum parse_verdict body_length(struct parse *parse, const char *data, siz
 	return PARSE_DATA;
 }
 
-enum parse_verdict parse_body(struct parse *parse, const char *data, size_t len, size_t *ret_used, const char **ret_data, size_t *ret_len)
+enum parse_verdict parse_body(struct parse *parse, const char *data, size_t len, size_t *ret_used,
+				       const char **ret_data, size_t *ret_len)
 {
 	switch (parse->state) {
 	case STATE_LENGTH:

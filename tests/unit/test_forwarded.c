@@ -303,7 +303,8 @@ START_TEST(a_line_of_many_elements_is_read_from_its_right_end)
 	text = run(&config, &peer, "/", headers);
 	ck_assert_ptr_ne(strstr(text, "client=203.0.113.9: "), NULL);
 	free(text);
-	strcpy(headers, "Forwarded: for=203.0.113.9");
+	/* Trusted ones beyond the last 32 end the walk: no earlier field is looked at. */
+	strcpy(headers, "Forwarded: for=203.0.113.9\r\nForwarded: for=10.9.9.9");
 	for (unsigned i = 0; i < 100; i++)
 		strcat(headers, ", for=10.2.3.4");
 	strcat(headers, "\r\n");

@@ -434,6 +434,30 @@ START_TEST(a_request_given_after_parse_reset_is_filled)
 }
 END_TEST
 
+START_TEST(head_len_tells_whether_anything_but_whole_empty_lines_has_come)
+{
+	static const struct {
+		const char *piece;
+		unsigned head_len;
+	} steps[] = { { "\r", 1 }, { "\n", 0 }, { "\r\n", 0 }, { "\r\n\r", 1 }, { "\nG", 1 }, { "ET", 3 } };
+	struct config config = rig_config();
+	struct request_pool pool;
+	struct parse parse = { 0 };
+
+	request_pool_init(&pool, 0);
+	parse_reset(&parse, &config, request_new(&pool, NULL, NULL));
+	for (unsigned i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		size_t used;
+
+		ck_assert_int_eq(parse_head(&parse, steps[i].piece, strlen(steps[i].piece), &used), PARSE_MORE);
+		ck_assert_uint_eq(used, strlen(steps[i].piece));
+		ck_assert_uint_eq(parse.req->head_len, steps[i].head_len);
+	}
+	request_free(parse.req);
+	request_pool_done(&pool);
+}
+END_TEST
+
 START_TEST(every_refusal_has_a_status_line_and_a_sentence)
 {
 	for (int i = REFUSAL_NONE + 1; i < REFUSALS; i++) {
@@ -462,6 +486,7 @@ int main(void)
 	tcase_add_test(tcase, a_path_without_escapes_is_not_copied);
 	tcase_add_test(tcase, nothing_behind_a_refusal_is_parsed);
 	tcase_add_test(tcase, a_request_given_after_parse_reset_is_filled);
+	tcase_add_test(tcase, head_len_tells_whether_anything_but_whole_empty_lines_has_come);
 	tcase_add_test(tcase, every_refusal_has_a_status_line_and_a_sentence);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);

@@ -92,9 +92,12 @@ START_TEST(the_third_time_a_block_is_known_and_any_other_byte_makes_it_unknown)
 	ck_assert(!is_known(&parse, &config, &pool, "GET / HTTP/1.1\r\nHost: a\r\nX: y\r\n\r\n", PARSE_DONE));
 	ck_assert(!is_known(&parse, &config, &pool, "GET / HTTP/1.1\r\nHost: a\r\nX: y\r\n\r\n", PARSE_DONE));
 	ck_assert(is_known(&parse, &config, &pool, "GET /3 HTTP/1.1\r\nHost: a\r\nX: y\r\n\r\n", PARSE_DONE));
-	ck_assert(!is_known(&parse, &config, &pool, "GET / HTTP/1.1\r\nHost: a\r\nX: z\r\n\r\n", PARSE_DONE));
 	ck_assert(!is_known(&parse, &config, &pool, "GET / HTTP/1.1\r\nHost: a\r\nX: y\r\n", PARSE_MORE));
+	ck_assert(!is_known(&parse, &config, &pool, "GET / HTTP/1.1\r\nHost: a\r\nX: y\r\n\r", PARSE_MORE));
 	ck_assert(!is_known(&parse, &config, &pool, "GET / HTTP/1.1\r\nHost: a\r\nX: y\r\n\rx", PARSE_REFUSED));
+	ck_assert(!is_known(&parse, &config, &pool, "GET / HTTP/1.1\r\nHost: a\r\nX: y\r\nZ:", PARSE_MORE));
+	ck_assert(is_known(&parse, &config, &pool, "GET /3 HTTP/1.1\r\nHost: a\r\nX: y\r\n\r\n", PARSE_DONE));
+	ck_assert(!is_known(&parse, &config, &pool, "GET / HTTP/1.1\r\nHost: a\r\nX: z\r\n\r\n", PARSE_DONE));
 	request_pool_done(&pool);
 }
 END_TEST
