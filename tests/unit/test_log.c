@@ -239,6 +239,19 @@ static int use_stuck_pipe(void)
 	return fds[0];
 }
 
+/* The same as standard output: inherited, so that it blocks. */
+static int use_stuck_stdout(int *ret_saved)
+{
+	int fds[2];
+
+	ck_assert_int_eq(pipe(fds), 0);
+	*ret_saved = dup(STDOUT_FILENO);
+	dup2(fds[1], STDOUT_FILENO);
+	close(fds[1]);
+	config.access_log = "-";
+	return fds[0];
+}
+
 static const char access_line[] = "127.0.0.1 - - a line of an access log, of the length that such lines have\n";
 
 static uint64_t put_until_dropped(void)
@@ -253,9 +266,8 @@ static uint64_t put_until_dropped(void)
 	return count;
 }
 
-START_TEST(test_a_stuck_pipe_stalls_neither_callers_nor_the_other_log)
+static void check_stuck(int reader)
 {
-	int reader = use_stuck_pipe();
 	uint64_t began, put;
 	char piece[65536];
 
@@ -276,6 +288,21 @@ START_TEST(test_a_stuck_pipe_stalls_neither_callers_nor_the_other_log)
 	await(path, "1 lines of the access log");
 	log_stop();
 	close(reader);
+}
+
+START_TEST(test_a_stuck_pipe_stalls_neither_callers_nor_the_other_log)
+{
+	check_stuck(use_stuck_pipe());
+}
+END_TEST
+
+START_TEST(test_a_stuck_standard_output_stalls_neither_callers_nor_the_other_log)
+{
+	int saved;
+
+	check_stuck(use_stuck_stdout(&saved));
+	dup2(saved, STDOUT_FILENO);
+	close(saved);
 }
 END_TEST
 
@@ -497,6 +524,7 @@ int main(void)
 	tcase_add_test(tcase, test_reopen_writes_to_the_new_file);
 	tcase_add_test(tcase, test_a_reopen_that_fails_keeps_the_old_file);
 	tcase_add_test(tcase, test_a_stuck_pipe_stalls_neither_callers_nor_the_other_log);
+	tcase_add_test(tcase, test_a_stuck_standard_output_stalls_neither_callers_nor_the_other_log);
 	tcase_add_test(tcase, test_stop_is_bounded_while_a_pipe_is_stuck);
 	tcase_add_test(tcase, test_a_reader_that_left_costs_lines_not_the_process);
 	tcase_add_test(tcase, test_a_full_disk_is_said);
