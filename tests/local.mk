@@ -224,7 +224,14 @@ PYTEST_TESTS = \
 	tests/pool/test_pool_growth.py \
 	tests/pool/test_pool_modes.py \
 	tests/pool/test_pool_slow_views.py \
-	tests/python/test_frameworks.py
+	tests/python/test_frameworks.py \
+	tests/python/test_wsgi_body.py \
+	tests/python/test_wsgi_environ.py \
+	tests/python/test_wsgi_errors.py \
+	tests/python/test_wsgi_files.py \
+	tests/python/test_wsgi_input.py \
+	tests/python/test_wsgi_start_response.py \
+	tests/python/test_wsgi_validate.py
 
 # Not part of make check; RINGTAIL_LONG=1 in their environment.
 LONG_TESTS = \

@@ -238,7 +238,7 @@ def checked(app, name, module):
         found = [other for other in candidates(module) if other != name.partition(":")[2]]
         hint = "it has " + ", ".join(f"'{name.partition(':')[0]}:{other}'" for other in found[:4]) if found else \
             "a WSGI application is a callable that takes environ and start_response"
-        raise Refused(f"cannot serve {name}: it is a {type(app).__name__}, not callable ({hint})")
+        raise Refused(f"cannot serve {name}: it is of type {type(app).__name__}, not callable ({hint})")
     call = app if hasattr(app, "__code__") or isinstance(app, type) else getattr(type(app), "__call__", None)
     bound = getattr(app, "__call__", None)
     if is_async(app) or (not isinstance(app, type) and (is_async(call) or is_async(bound))):
@@ -276,7 +276,7 @@ def find(spec, folder):
     name = f"{target}:{attr}"
     if args is not None:
         if not callable(app):
-            raise Refused(f"cannot serve {name}(): it is a {type(app).__name__}, not callable (leave the parentheses out)")
+            raise Refused(f"cannot serve {name}(): it is of type {type(app).__name__}, not callable (leave the parentheses out)")
         name += "()"
         try:
             app = app(*args, **keywords)

@@ -278,7 +278,7 @@ static PyObject *input_readinto(PyObject *self, PyObject *target)
 	Py_ssize_t done = -1;
 	Py_buffer buffer;
 
-	if (PyObject_GetBuffer(target, &buffer, PyBUF_WRITABLE))
+	if (!PyArg_Parse(target, "w*:readinto", &buffer))
 		return NULL;
 	LOCKED_BEGIN(self);
 	input_lock(input);

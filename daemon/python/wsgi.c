@@ -364,6 +364,16 @@ static bool is_single_block(PyObject *result)
 	return len == 1;
 }
 
+/* bytes and str are iterables, and returning one is a common mistake that iteration would report badly. */
+static PyObject *iterator_of(PyObject *result)
+{
+	if (!PyBytes_Check(result) && !PyUnicode_Check(result) && (Py_TYPE(result)->tp_iter || PySequence_Check(result)))
+		return PyObject_GetIter(result);
+	PyErr_Format(PyExc_TypeError, "the application returned %.100s, not an iterable of bytes%s", Py_TYPE(result)->tp_name,
+		PyBytes_Check(result) ? " (return [body])" : PyCallable_Check(result) ? " (a factory is named with parentheses)" : "");
+	return NULL;
+}
+
 static enum outcome begin_iterable(struct call *call)
 {
 	int given = 0;
@@ -373,7 +383,7 @@ static enum outcome begin_iterable(struct call *call)
 	if (given)
 		return given > 0 ? OUTCOME_FINISHED : OUTCOME_FAILED;
 	call->is_single = is_single_block(call->result);
-	call->iterator = PyObject_GetIter(call->result);
+	call->iterator = iterator_of(call->result);
 	return call->iterator ? iterate(call) : OUTCOME_FAILED;
 }
 
