@@ -278,7 +278,8 @@ static int unescape(struct request *req, struct forwarded_value value, struct te
 }
 
 /* One Forwarded line from its right end. 1: go on with the line before, 0: the client is found or cannot be, -ENOMEM. */
-static int apply_line(struct request *req, struct text line, struct text *proto, struct text *host, struct node *client, bool *is_found)
+static int apply_line(struct request *req, struct text line, struct text *proto, struct text *host,
+		      struct node *client, bool *is_found)
 {
 	struct forwarded_element ring[FORWARDED_ELEMENTS];
 	int count = forwarded_line_parse(line.ptr, line.len, ring, FORWARDED_ELEMENTS);
@@ -420,7 +421,7 @@ static int apply_prefix(struct request *req, struct text prefix)
 	return 0;
 }
 
-/* PEP 3333 and RFC 3875 4.1.5: PATH_INFO is empty or begins with '/'; so "OPTIONS *" gives "", and RAW_URI tells the rest. */
+/* PEP 3333, RFC 3875 4.1.5: PATH_INFO is empty or begins with '/'. So "OPTIONS *" gives ""; RAW_URI tells the rest. */
 static int apply_target(struct request *req)
 {
 	const char *text = request_ptr(req, req->target);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* forwarded_line.c: the grammar of Forwarded. Optional white space is allowed around ';' too, as proxies write it. No state. */
+/* forwarded_line.c: the grammar of Forwarded; white space is allowed around ';' too, as proxies write it. No state. */
 #include "forwarded_line.h"
 
 #include <errno.h>

@@ -55,7 +55,9 @@ bool parse__cache_take(struct parse *parse, const char *data, size_t len)
 	struct request *req = parse->req;
 	uint32_t start = parse->line_end;
 
-	if (entry->hash == 0 || entry->hash != parse->last_hash || entry->len > len || memcmp(entry->block, data, entry->len) != 0)
+	if (entry->hash == 0 || entry->hash != parse->last_hash)
+		return false;
+	if (entry->len > len || memcmp(entry->block, data, entry->len) != 0)
 		return false;
 	/* Another configuration in the same process has other limits. */
 	if (entry->lines > parse->config->max_headers || entry->len - 2 > parse->config->max_header_bytes)

@@ -13,7 +13,7 @@
 #include "parse_target.h"
 #include "request.h"
 
-/* The next element of a comma-separated list (RFC 9110 5.6.1), without white space; false at the end. Empty ones are skipped. */
+/* The next element of a comma-separated list (RFC 9110 5.6.1), without white space; empty ones are skipped. */
 static bool next_element(const char **pos, const char *end, struct text *ret_element)
 {
 	const char *at = *pos;

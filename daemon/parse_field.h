@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parse_field.h: the fields that HTTP itself gives a meaning: Host, Connection, Transfer-Encoding, Expect. Loop thread. */
+/* parse_field.h: fields that HTTP itself gives a meaning: Host, Connection, Transfer-Encoding, Expect. Loop thread. */
 #ifndef RINGTAIL_PARSE_FIELD_H
 #define RINGTAIL_PARSE_FIELD_H
 
