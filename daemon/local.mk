@@ -129,9 +129,7 @@ RINGTAIL_LIBS = $(LIBURING_LIBS) $(LLHTTP_LIBS) $(INIH_LIBS) $(PYTHON_LIBS)
 # For every program of this make: objects that tests and daemon share are compiled once.
 AM_CPPFLAGS += $(RINGTAIL_CPPFLAGS)
 
-if HAVE_MAIN
 bin_PROGRAMS += ringtail
-endif
 # The library's files are compiled in: the installed daemon needs no ldconfig, and ./ringtail is no libtool script.
 ringtail_SOURCES = daemon/main.c $(RINGTAIL_SOURCES) $(LIBRINGTAIL_SOURCES)
 ringtail_LDADD = $(RINGTAIL_LIBS)

@@ -251,9 +251,7 @@ endif
 
 TESTS = tests/listed.sh $(UNIT_TESTS_HERE)
 if BUILD_DAEMON
-if HAVE_MAIN
 TESTS += $(PYTEST_TESTS)
-endif
 endif
 
 TEST_EXTENSIONS = .sh .py
