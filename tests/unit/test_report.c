@@ -46,6 +46,15 @@ START_TEST(test_a_stage_without_a_stamp_is_absent)
 }
 END_TEST
 
+START_TEST(test_a_stamp_of_the_pass_before_a_handlers_is_no_time)
+{
+	req.times = (struct request_times) { .returned = 105, .taken = 100 };
+	report_record(&rows, &req);
+	ck_assert_uint_eq(rows.stages[STAGE_return_wait].count, 1);
+	ck_assert_uint_eq(rows.stages[STAGE_return_wait].sum, 0);
+}
+END_TEST
+
 START_TEST(test_the_table)
 {
 	static const char wanted[] =
@@ -108,6 +117,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, NULL);
 	tcase_add_test(tcase, test_each_stage_lies_between_its_stamps_and_they_sum_to_the_total);
 	tcase_add_test(tcase, test_a_stage_without_a_stamp_is_absent);
+	tcase_add_test(tcase, test_a_stamp_of_the_pass_before_a_handlers_is_no_time);
 	tcase_add_test(tcase, test_the_table);
 	tcase_add_test(tcase, test_without_pool_and_cadence_only_the_stages);
 	suite_add_tcase(suite, tcase);
