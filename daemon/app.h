@@ -31,8 +31,11 @@ struct app {
 	/* Main thread: serves Python's signals until stop_fd (an eventfd) is readable. Without the GIL while it waits. */
 	void (*main_wait)(int stop_fd);
 
-	/* Main thread, after the loop and the handlers have ended or were given up: atexit, flush. The caller then _exits. */
-	void (*stop)(void);
+	/*
+	 * Main thread, after the loop and the handlers have ended or were given up: threads of the application are waited for
+	 * until deadline_ns (CLOCK_MONOTONIC; 0 = graceful-timeout from now), then atexit, flush. The caller then _exits.
+	 */
+	void (*stop)(uint64_t deadline_ns);
 
 	/* Handler threads (and the loop with --threads 0): first, last; and before an idle period (gives the GIL up). */
 	int (*thread_start)(unsigned index);

@@ -161,10 +161,11 @@ static void say_serving(const struct config *config, const struct app_info *info
 /* From here on the application is there. */
 static int serve_app(const struct config *config, const struct app *app, const struct app_info *info, struct listener *listeners, size_t count)
 {
+	uint64_t deadline_ns = 0;
 	struct worker *worker;
 
 	if (worker_start(config, app, info, listeners, count, &worker) < 0) {
-		app->stop();
+		app->stop(0);
 		return STATUS_FAILED;
 	}
 	signals_set_worker(worker);
@@ -172,9 +173,9 @@ static int serve_app(const struct config *config, const struct app *app, const s
 	app->main_wait(worker_stop_fd(worker));
 	signals_set_worker(NULL);
 	/* Views that did not end in time may still use what the worker and the listeners are made of: it stays until _exit. */
-	worker_join(worker, NULL);
+	worker_join(worker, &deadline_ns);
 	listeners_shut(listeners, count);
-	app->stop();
+	app->stop(deadline_ns);
 	return 0;
 }
 
@@ -199,6 +200,7 @@ static int serve(struct config *config)
 		return status;
 	signals_set_listeners(listeners, count);
 	status = app->start(config, &info);
+	signals_check_taken();
 	if (status == 0)
 		status = serve_app(config, app, &info, listeners, count);
 	listeners_shut(listeners, count);
@@ -213,7 +215,7 @@ static int check(const struct config *config)
 
 	if (status)
 		return status;
-	app->stop();
+	app->stop(0);
 	printf("ringtail: the configuration is good, and %s can be served%s%s\n", info.name, info.runtime[0] ? " by " : "", info.runtime);
 	return 0;
 }

@@ -32,8 +32,9 @@ static void null_main_wait(int stop_fd)
 		;
 }
 
-static void null_stop(void)
+static void null_stop(uint64_t deadline_ns)
 {
+	(void)deadline_ns;
 }
 
 static int null_thread_start(unsigned index)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "daemon/log.h"
+#include "daemon/signals.h"
 #include "daemon/worker.h"
 
 #define EXIT_SOFTWARE 70
@@ -21,6 +22,7 @@ bool fork_is_child;
 static void in_child(void)
 {
 	fork_is_child = true;
+	signals_after_fork_child();
 	main_wait_after_fork();
 	worker_after_fork_child();
 	log_after_fork();

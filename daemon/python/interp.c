@@ -38,8 +38,6 @@ static const char boot_source[] =
 /* How long the end may take when graceful-timeout is used up: a handler may sit on the GIL for ever. */
 #define END_MIN_NS (2 * RTAIL_S)
 
-static uint64_t stop_begun_ns;
-
 bool python_logs_elsewhere(void)
 {
 	return python.config && python.config->error_log && strcmp(python.config->error_log, "stderr") != 0;
@@ -392,27 +390,21 @@ static void call_boot(const char *name)
 	Py_XDECREF(result);
 }
 
-static void interp_main_wait(int stop_fd)
+static void interp_stop(uint64_t deadline_ns)
 {
-	main_wait(stop_fd);
-	stop_begun_ns = rtail_now_ns();
-}
-
-static void interp_stop(void)
-{
-	static uint64_t deadline;
+	static uint64_t guard_deadline;
 	uint64_t now = rtail_now_ns(), left_ns = 0;
 	pthread_t guard;
 	PyObject *left;
 
 	if (!python.main_tstate)
 		return;
-	if (!stop_begun_ns)
-		stop_begun_ns = now;
-	if (stop_begun_ns + python.config->graceful_timeout > now)
-		left_ns = stop_begun_ns + python.config->graceful_timeout - now;
-	deadline = now + left_ns + END_MIN_NS;
-	if (!python.config->debug && pthread_create(&guard, NULL, guard_end, &deadline) == 0)
+	if (!deadline_ns)
+		deadline_ns = now + python.config->graceful_timeout;
+	if (deadline_ns > now)
+		left_ns = deadline_ns - now;
+	guard_deadline = now + left_ns + END_MIN_NS;
+	if (!python.config->debug && pthread_create(&guard, NULL, guard_end, &guard_deadline) == 0)
 		pthread_detach(guard);
 	PyEval_RestoreThread(python.main_tstate);
 	left = PyObject_CallMethod(python.boot, "stop", "d", (double)left_ns / (double)RTAIL_S);
@@ -427,7 +419,7 @@ static void interp_stop(void)
 
 const struct app app_python = {
 	.start = interp_start,
-	.main_wait = interp_main_wait,
+	.main_wait = main_wait,
 	.stop = interp_stop,
 	.thread_start = interp_thread_start,
 	.thread_stop = interp_thread_stop,
