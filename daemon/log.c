@@ -107,17 +107,25 @@ static size_t make_notice(char *buf, size_t cap, const char *text)
 	return make_line(buf, LOG_ERROR, text, len, false, false);
 }
 
-/* -EINVAL: a place that is none of ours. */
+static bool is_place(const char *where)
+{
+	return !where || (strncmp(where, "syslog:", 7) != 0 && strcmp(where, "journal") != 0);
+}
+
+int log_check(const struct config *config, const char **ret_error)
+{
+	if (is_place(config->access_log) && is_place(config->error_log))
+		return 0;
+	*ret_error = is_place(config->error_log) ? "access-log: unknown value (off, - or a path; ./journal for a file of that name)" :
+						   "error-log: unknown value (stderr or a path; ./journal for a file of that name)";
+	return -EINVAL;
+}
+
 static int open_sink(enum log_sink sink, const char *option, const char *where, size_t buffer)
 {
 	const char *why;
-	int r;
+	int r = log_writer_open(sink, where, buffer, &why);
 
-	if (strncmp(where, "syslog:", 7) == 0 || strcmp(where, "journal") == 0) {
-		log_error("unknown value of %s: '%s' (%s, or a path)", option, where, sink == SINK_ERROR ? "stderr" : "off, -");
-		return -EINVAL;
-	}
-	r = log_writer_open(sink, where, buffer, &why);
 	if (r < 0)
 		log_error("cannot open the %s %s: %s (%s)", option, where, strerror(-r), why);
 	return r;
@@ -127,9 +135,15 @@ int log_start(const struct config *config)
 {
 	const char *error_log = config->error_log && *config->error_log ? config->error_log : "stderr";
 	const char *access_log = config->access_log && *config->access_log ? config->access_log : "off";
+	const char *error;
 	int r;
 
 	/* Said on standard error, as long as nothing is open. */
+	r = log_check(config, &error);
+	if (r < 0) {
+		log_error("%s", error);
+		return r;
+	}
 	if (strcmp(access_log, "off") != 0) {
 		r = open_sink(SINK_ACCESS, "access-log", access_log, ACCESS_BUFFER);
 		if (r < 0)

@@ -27,7 +27,13 @@ enum log_level {
 
 struct config;
 
-/* Starts the writer thread for error log and access log. 0 or -errno after having said what failed. */
+/* Start-up, and for --check. -EINVAL: *ret_error says what is wrong with access-log or error-log; static. */
+int log_check(const struct config *config, const char **ret_error);
+
+/*
+ * Starts the writer thread for error log and access log. 0 or -errno after having said what failed; -EINVAL: the
+ * configuration is wrong.
+ */
 int log_start(const struct config *config);
 
 /* Writes what is buffered, bounded by about two seconds; ends the thread. */

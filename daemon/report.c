@@ -45,8 +45,8 @@ static void print_row(FILE *file, const char *name, const struct rtail_hist *his
 static void print_pool(FILE *file, const struct rtail_elastic_stats *stats, const struct rtail_elastic_thread_stats *threads,
 		       size_t count)
 {
-	fprintf(file, "\npool: %u threads (peak %u), %" PRIu64 " jobs run, %" PRIu64 " dropped, %" PRIu64 " refused\n", stats->threads,
-		stats->threads_peak, stats->run, stats->dropped, stats->refused);
+	fprintf(file, "\npool: %u threads at most, %" PRIu64 " jobs run, %" PRIu64 " dropped, %" PRIu64 " refused\n", stats->threads_peak,
+		stats->run, stats->dropped, stats->refused);
 	fprintf(file, "wakes:");
 	for (unsigned i = 0; i < RTAIL_WAKE_SITES; i++)
 		fprintf(file, " %s %" PRIu64, wake_names[i], stats->wakes[i]);

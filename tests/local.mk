@@ -106,7 +106,9 @@ tests_unit_test_stall_SOURCES = tests/unit/test_stall.c lib/stall.c
 if BUILD_DAEMON
 UNIT_TESTS += \
 	tests/unit/test_access_log \
+	tests/unit/test_escape \
 	tests/unit/test_log \
+	tests/unit/test_null_app \
 	tests/unit/test_report \
 	tests/unit/test_request \
 	tests/unit/test_respond \
@@ -115,7 +117,10 @@ endif
 
 tests_unit_test_access_log_SOURCES = tests/unit/test_access_log.c daemon/access_log.c daemon/access_log_format.c daemon/escape.c \
 	daemon/request.c daemon/suggest.c
+tests_unit_test_escape_SOURCES = tests/unit/test_escape.c daemon/escape.c
 tests_unit_test_log_SOURCES = tests/unit/test_log.c daemon/escape.c daemon/log.c daemon/log_writer.c
+tests_unit_test_null_app_SOURCES = tests/unit/test_null_app.c daemon/null_app.c daemon/outbuf.c daemon/request.c \
+	daemon/respond.c daemon/respond_field.c daemon/returns.c
 tests_unit_test_report_SOURCES = tests/unit/test_report.c daemon/report.c lib/hist.c
 tests_unit_test_request_SOURCES = tests/unit/test_request.c daemon/request.c
 tests_unit_test_respond_SOURCES = tests/unit/test_respond.c daemon/outbuf.c daemon/request.c daemon/respond.c \
@@ -197,6 +202,11 @@ EXTRA_DIST += tests/fuzz/corpus
 # One automake test a file; it gets RINGTAIL (the built program), PYTHON, srcdir and builddir. One file a line, sorted.
 
 PYTEST_TESTS = \
+	tests/cli/test_machine.py \
+	tests/cli/test_signals.py \
+	tests/cli/test_sources.py \
+	tests/cli/test_start.py \
+	tests/cli/test_usage.py \
 	tests/clients/test_clients.py \
 	tests/django/test_django_live.py \
 	tests/django/test_django_same.py \
@@ -288,6 +298,7 @@ installcheck-local:
 
 EXTRA_DIST += \
 	build-aux/pytest_tap.py \
+	tests/cli \
 	tests/clients \
 	tests/conftest.py \
 	tests/django \
