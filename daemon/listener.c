@@ -26,12 +26,21 @@
 #include "daemon/listener.h"
 #include "daemon/log.h"
 #include "daemon/start_error.h"
+#include "lib/clock.h"
 
 #define SYSTEMD_FIRST_FD 3
+
+/*
+ * The io_uring of a process that was killed holds its listening sockets until a worker of the kernel has taken the ring apart, which
+ * is after the process has been waited for: a restart would find its own address in use. So that is looked at again for a while.
+ */
+#define USED_PATIENCE_NS RTAIL_S
+#define USED_PAUSE_NS (20 * RTAIL_MS)
 
 struct listeners {
 	struct listener *items;
 	size_t count;
+	uint64_t patience_ns; /* until when an address in use is tried again */
 };
 
 union address {
@@ -62,6 +71,17 @@ static int fail_errno(const char *text, int error, uint16_t port)
 		start_error("cannot listen on %s: %s", text, strerror(error));
 	}
 	return 1;
+}
+
+/* False: the time is over. */
+static bool wait_for_address(const struct listeners *all)
+{
+	struct timespec pause = { .tv_nsec = USED_PAUSE_NS };
+
+	if (rtail_now_ns() >= all->patience_ns)
+		return false;
+	nanosleep(&pause, NULL);
+	return true;
 }
 
 /* local and text from what the kernel says, so that port 0 shows the port that was taken. */
@@ -152,16 +172,27 @@ static int open_all(uint16_t port, unsigned backlog)
 	return fd;
 }
 
-static int listen_tcp(const char *text, const struct bind_address *where, unsigned backlog, struct listener *listener)
+static int try_tcp(const struct bind_address *where, const struct addrinfo *found, unsigned backlog)
+{
+	int fd = -EADDRNOTAVAIL;
+
+	if (!where->host[0])
+		return open_all(where->port, backlog);
+	/* The first that this machine can have: localhost may come as ::1 where there is no IPv6. */
+	for (; found && (fd == -EADDRNOTAVAIL || fd == -EAFNOSUPPORT); found = found->ai_next)
+		fd = open_tcp(found->ai_addr, found->ai_addrlen, false, backlog);
+	return fd;
+}
+
+static int listen_tcp(const char *text, const struct bind_address *where, unsigned backlog, const struct listeners *all,
+		      struct listener *listener)
 {
 	struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV };
 	struct addrinfo *found = NULL;
 	char port[8];
-	int ret, fd = -EADDRNOTAVAIL;
+	int ret, fd;
 
-	if (!where->host[0]) {
-		fd = open_all(where->port, backlog);
-	} else {
+	if (where->host[0]) {
 		snprintf(port, sizeof(port), "%u", where->port);
 		ret = getaddrinfo(where->host, port, &hints, &found);
 		if (ret) {
@@ -169,11 +200,12 @@ static int listen_tcp(const char *text, const struct bind_address *where, unsign
 				    ret == EAI_SYSTEM ? strerror(errno) : gai_strerror(ret));
 			return 1;
 		}
-		/* The first that this machine can have: localhost may come as ::1 where there is no IPv6. */
-		for (struct addrinfo *one = found; one && (fd == -EADDRNOTAVAIL || fd == -EAFNOSUPPORT); one = one->ai_next)
-			fd = open_tcp(one->ai_addr, one->ai_addrlen, false, backlog);
-		freeaddrinfo(found);
 	}
+	do
+		fd = try_tcp(where, found, backlog);
+	while (fd == -EADDRINUSE && wait_for_address(all));
+	if (found)
+		freeaddrinfo(found);
 	if (fd < 0)
 		return fail_errno(text, -fd, where->port);
 	listener->fd = fd;
@@ -219,11 +251,23 @@ static int find_group(const char *text, const char *name, gid_t *ret_gid)
 	return 1;
 }
 
+/* 0 or EAGAIN: somebody listens there. */
+static int try_connect(const struct sockaddr_un *address)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), error;
+
+	if (fd < 0)
+		return errno;
+	error = connect(fd, (const struct sockaddr *)address, sizeof(*address)) < 0 ? errno : 0;
+	close(fd);
+	return error;
+}
+
 /* Makes room for a socket at path: removes one that nobody serves. */
-static int clear_path(const char *text, const struct sockaddr_un *address)
+static int clear_path(const char *text, const struct sockaddr_un *address, const struct listeners *all)
 {
 	struct stat info;
-	int fd, error;
+	int error;
 
 	if (lstat(address->sun_path, &info) < 0)
 		return 0; /* nothing there, or bind will say why */
@@ -231,13 +275,9 @@ static int clear_path(const char *text, const struct sockaddr_un *address)
 		start_error("cannot listen on %s: %s exists and is no socket (remove it, or choose another path)", text, address->sun_path);
 		return 1;
 	}
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (fd < 0) {
-		start_error("cannot listen on %s: %s", text, strerror(errno));
-		return 1;
-	}
-	error = connect(fd, (const struct sockaddr *)address, sizeof(*address)) < 0 ? errno : 0;
-	close(fd);
+	do
+		error = try_connect(address);
+	while ((error == 0 || error == EAGAIN) && wait_for_address(all));
 	if (error == ECONNREFUSED) {
 		if (unlink(address->sun_path) == 0 || errno == ENOENT)
 			return 0;
@@ -272,7 +312,8 @@ static int fail_path(const char *text, const char *path, int error)
 }
 
 /* Before listen nobody can connect: rights and owner are set in between. */
-static int listen_unix(const char *text, const struct bind_address *where, unsigned backlog, struct listener *listener)
+static int listen_unix(const char *text, const struct bind_address *where, unsigned backlog, const struct listeners *all,
+		       struct listener *listener)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	struct stat info;
@@ -282,7 +323,7 @@ static int listen_unix(const char *text, const struct bind_address *where, unsig
 	if (find_owner(text, where->owner, &uid) || find_group(text, where->group, &gid))
 		return 1;
 	memcpy(address.sun_path, where->path, sizeof(where->path));
-	if (clear_path(text, &address))
+	if (clear_path(text, &address, all))
 		return 1;
 	listener->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (listener->fd < 0 || bind(listener->fd, (struct sockaddr *)&address, sizeof(address)) < 0)
@@ -369,11 +410,11 @@ static int open_one(const char *text, unsigned backlog, struct listeners *all)
 		return 1;
 	switch (where.kind) {
 	case BIND_UNIX:
-		return listen_unix(text, &where, backlog, listener);
+		return listen_unix(text, &where, backlog, all, listener);
 	case BIND_FD:
 		return take_fd(text, where.fd, "fd:N takes a listening socket that the starting process leaves open", listener);
 	default:
-		return listen_tcp(text, &where, backlog, listener);
+		return listen_tcp(text, &where, backlog, all, listener);
 	}
 }
 
@@ -433,7 +474,7 @@ static int open_all_listeners(const struct config *config, struct listeners *all
 
 int listeners_open(const struct config *config, struct listener **ret_listeners, size_t *ret_count)
 {
-	struct listeners all = { 0 };
+	struct listeners all = { .patience_ns = rtail_now_ns() + USED_PATIENCE_NS };
 	bool is_own = false;
 
 	if (open_all_listeners(config, &all)) {

@@ -98,7 +98,7 @@ static void fails(const char *text, const char *message)
 /* unix:PATH of the test with what follows. */
 static const char *unix_text(const char *rest)
 {
-	static char text[160];
+	static char text[200];
 
 	snprintf(text, sizeof(text), "unix:%s%s", path, rest);
 	return text;
