@@ -194,9 +194,9 @@ fuzz:
 clean-local: clean-fuzz
 .PHONY: clean-fuzz
 clean-fuzz:
-	rm -rf fuzz-corpus
+	rm -rf fuzz-corpus fuzz.log
 
-EXTRA_DIST += tests/fuzz/corpus
+EXTRA_DIST += tests/fuzz/corpus tests/fuzz/fuzz.sh
 
 # --- Server (pytest) ---------------------------------------------------------
 # One automake test a file; it gets RINGTAIL (the built program), PYTHON, srcdir and builddir. One file a line, sorted.
@@ -245,6 +245,7 @@ PYTEST_TESTS = \
 
 # Not part of make check; RINGTAIL_LONG=1 in their environment.
 LONG_TESTS = \
+	tests/fuzz/fuzz.sh \
 	tests/race/elastic_stress \
 	tests/long/test_browser.py \
 	tests/long/test_soak.py \
