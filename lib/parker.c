@@ -7,7 +7,8 @@
 
 void rtail__parker_init(struct rtail__parker *parker)
 {
-	atomic_init(&parker->word, RTAIL__RUNNING);
+	/* An atomic store: a slot is used again while others look at its word. */
+	atomic_store_explicit(&parker->word, RTAIL__RUNNING, memory_order_relaxed);
 }
 
 static bool parker_move(struct rtail__parker *parker, uint32_t from, uint32_t to)

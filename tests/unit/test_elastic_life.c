@@ -70,7 +70,7 @@ END_TEST
 
 static atomic_uint starts, stops, idles;
 static int refuse_from = 1000;
-static bool is_queue_empty_at_idle = true;
+static atomic_bool is_queue_empty_at_idle = true;
 
 static int on_start(void *arg, unsigned index)
 {
@@ -92,7 +92,8 @@ static void on_idle(void *arg, unsigned index)
 {
 	(void)arg;
 	(void)index;
-	is_queue_empty_at_idle = is_queue_empty_at_idle && !rtail_elastic_queued(rig.pool);
+	if (rtail_elastic_queued(rig.pool))
+		atomic_store(&is_queue_empty_at_idle, false);
 	atomic_fetch_add(&idles, 1);
 }
 
@@ -191,7 +192,7 @@ START_TEST(test_the_idle_hook_is_called_once_before_each_idle_period_not_once_a_
 		rig_wait_parked(1);
 		ck_assert_uint_eq(atomic_load(&idles), before + (unsigned)round);
 	}
-	ck_assert(is_queue_empty_at_idle);
+	ck_assert(atomic_load(&is_queue_empty_at_idle));
 	rig_stop();
 }
 END_TEST

@@ -279,8 +279,10 @@ START_TEST(test_off_every_push_into_a_parked_lane_wakes)
 	rig_prepare(4, 4);
 	rig.config.mode = RTAIL_ELASTIC_OFF;
 	rig_start();
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 4; i++) {
 		ck_assert(rig_submit(rig_job(AT_SEMAPHORE), RIG_T0));
+		rig_wait_blocked(&rig.jobs[i]);
+	}
 	ck_assert(!rig_submit(rig_job(AT_NOTHING), RIG_T0));
 	ck_assert_int_eq(rtail_elastic_tick(rig.pool, RIG_T0 + RTAIL_S, NULL), -1);
 	rig_stop();
