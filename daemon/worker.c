@@ -70,7 +70,7 @@ static int pool_new(struct worker *worker)
 
 static void pool_stop(struct worker *worker)
 {
-	uint64_t deadline = rtail_now_ns();
+	uint64_t deadline = rtail_now_ns() + RTAIL_S / 10; /* threads that idle need a moment to end */
 	int rc;
 
 	if (!worker->pool) {
