@@ -89,7 +89,10 @@ static void *map(size_t bytes)
 {
 	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	return memory == MAP_FAILED ? NULL : memory;
+	if (memory == MAP_FAILED)
+		return NULL;
+	madvise(memory, bytes, MADV_DONTFORK);
+	return memory;
 }
 
 static void buffer_back(struct engine *engine, unsigned id)
@@ -147,6 +150,8 @@ int engine_new(const struct engine_options *options, struct engine **ret_engine,
 		free(engine);
 		return rc;
 	}
+	/* A child's mapping would keep the ring alive, and with it the accept and its port, when the daemon has ended. */
+	io_uring_ring_dontfork(&engine->ring);
 	probe(engine);
 	*ret_what = "multishot receive (kernel 6.0)";
 	if (!engine->facts.has_recv_multishot || !engine->facts.has_accept_multishot)

@@ -9,6 +9,7 @@
 #include "bridge.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include "daemon/log.h"
@@ -19,6 +20,25 @@
 
 bool fork_is_child;
 
+/*
+ * A signal that reaches the child before its dispositions are its own would run our handler there, and be lost: none is
+ * delivered between fork() and in_child.
+ */
+static _Thread_local sigset_t mask_before;
+
+static void before_fork(void)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &mask_before);
+}
+
+static void in_parent(void)
+{
+	pthread_sigmask(SIG_SETMASK, &mask_before, NULL);
+}
+
 static void in_child(void)
 {
 	fork_is_child = true;
@@ -26,11 +46,12 @@ static void in_child(void)
 	main_wait_after_fork();
 	worker_after_fork_child();
 	log_after_fork();
+	pthread_sigmask(SIG_SETMASK, &mask_before, NULL);
 }
 
 int fork_start(void)
 {
-	return -pthread_atfork(NULL, NULL, in_child);
+	return -pthread_atfork(before_fork, in_parent, in_child);
 }
 
 _Noreturn void fork_end_child(void)
