@@ -208,17 +208,19 @@ int config_ini_read_stream(struct config *config, FILE *stream, const char *name
 int config_ini_read(struct config *config, const char *path)
 {
 	FILE *stream = fopen(path, "re");
-	int status;
+	int status, c;
 
 	if (!stream && errno == ENOENT)
 		return config_fail(EXIT_CONFIG, NULL, "cannot read the configuration %s: there is no such file (--config and RINGTAIL_CONFIG name it)", path);
 	if (!stream)
 		return config_fail(EXIT_CONFIG, NULL, "cannot read the configuration %s: %s", path, strerror(errno));
 	/* A folder can be opened, and fails at the first read. */
-	if (getc(stream) == EOF && ferror(stream)) {
+	c = getc(stream);
+	if (c == EOF && ferror(stream)) {
 		status = config_fail(EXIT_CONFIG, NULL, "cannot read the configuration %s: %s", path, strerror(errno));
 	} else {
-		rewind(stream);
+		if (c != EOF)
+			ungetc(c, stream);
 		status = config_ini_read_stream(config, stream, path);
 	}
 	fclose(stream);

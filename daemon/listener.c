@@ -73,6 +73,16 @@ static int fail_errno(const char *text, int error, uint16_t port)
 	return 1;
 }
 
+/* An earlier address of ours that has the same port: nobody else is in the way. */
+static const struct listener *own_rival(const struct listeners *all, uint16_t port)
+{
+	for (size_t i = 0; port && i < all->count; i++) {
+		if (all->items[i].fd >= 0 && !all->items[i].is_unix && atoi(all->items[i].local.port) == port)
+			return &all->items[i];
+	}
+	return NULL;
+}
+
 /* False: the time is over. */
 static bool wait_for_address(const struct listeners *all)
 {
@@ -203,9 +213,14 @@ static int listen_tcp(const char *text, const struct bind_address *where, unsign
 	}
 	do
 		fd = try_tcp(where, found, backlog);
-	while (fd == -EADDRINUSE && wait_for_address(all));
+	while (fd == -EADDRINUSE && !own_rival(all, where->port) && wait_for_address(all));
 	if (found)
 		freeaddrinfo(found);
+	if (fd == -EADDRINUSE && own_rival(all, where->port)) {
+		start_error("cannot listen on %s: %s, which is given before it, has this port already (leave one of them out)", text,
+			    own_rival(all, where->port)->text);
+		return 1;
+	}
 	if (fd < 0)
 		return fail_errno(text, -fd, where->port);
 	listener->fd = fd;

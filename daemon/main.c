@@ -187,8 +187,9 @@ static int serve(struct config *config)
 	size_t count = 0;
 	int ret, status;
 
-	if (log_start(config) < 0)
-		return STATUS_FAILED;
+	ret = log_start(config);
+	if (ret < 0)
+		return ret == -EINVAL ? STATUS_CONFIG : STATUS_FAILED;
 	fit_connections(config);
 	ret = signals_install();
 	if (ret < 0) {

@@ -23,6 +23,7 @@ LDADD = $(CHECK_LIBS)
 
 if BUILD_DAEMON
 UNIT_TESTS += \
+	tests/fuzz/fuzz_config \
 	tests/unit/test_allowed_cpus \
 	tests/unit/test_bind_address \
 	tests/unit/test_config \
@@ -48,6 +49,9 @@ CONFIG_SOURCES = \
 	daemon/foreign.c \
 	daemon/suggest.c
 
+FUZZ_CONFIG_SOURCES = tests/fuzz/fuzz_config.c tests/fuzz/fuzz.h $(CONFIG_SOURCES)
+tests_fuzz_fuzz_config_SOURCES = $(FUZZ_CONFIG_SOURCES) tests/fuzz/replay.c
+tests_fuzz_fuzz_config_LDADD = $(INIH_LIBS)
 tests_unit_test_allowed_cpus_SOURCES = tests/unit/test_allowed_cpus.c daemon/allowed_cpus.c
 tests_unit_test_bind_address_SOURCES = tests/unit/test_bind_address.c daemon/bind_address.c
 tests_unit_test_config_SOURCES = tests/unit/test_config.c tests/unit/capture.h $(CONFIG_SOURCES)
@@ -183,10 +187,11 @@ FUZZ_COMPILE = $(FUZZ_CLANG) -std=gnu17 $(DEFS) $(AM_CPPFLAGS) $(FUZZ_FLAGS)
 fuzz:
 	@command -v $(FUZZ_CLANG) >/dev/null || { \
 		echo "make fuzz needs clang with libFuzzer: apt-get install clang libclang-rt-dev (Fedora: clang compiler-rt)"; exit 1; }
-	$(MKDIR_P) fuzz-corpus/parse fuzz-corpus/forwarded
+	$(MKDIR_P) fuzz-corpus/config fuzz-corpus/parse fuzz-corpus/forwarded
+	$(FUZZ_COMPILE) -o fuzz-corpus/fuzz_config $(patsubst %,$(srcdir)/%,$(filter %.c,$(FUZZ_CONFIG_SOURCES))) $(INIH_LIBS)
 	$(FUZZ_COMPILE) -o fuzz-corpus/fuzz_parse $(patsubst %,$(srcdir)/%,$(filter %.c,$(FUZZ_PARSE_SOURCES))) $(LLHTTP_LIBS)
 	$(FUZZ_COMPILE) -o fuzz-corpus/fuzz_forwarded $(patsubst %,$(srcdir)/%,$(filter %.c,$(FUZZ_FORWARDED_SOURCES)))
-	cd fuzz-corpus && for name in parse forwarded; do \
+	cd fuzz-corpus && for name in config parse forwarded; do \
 		./fuzz_$$name -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -print_final_stats=1 \
 			$$name $(abs_top_srcdir)/tests/fuzz/corpus/$$name || exit 1; \
 	done

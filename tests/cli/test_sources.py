@@ -126,6 +126,12 @@ def test_wrong_sections(ini):
     assert fails("--config", path) == f"{path}:2: unknown section [uwsgi] (options stand in [ringtail])"
 
 
+def test_a_file_may_be_a_pipe():
+    command = f"printf '[ringtail]\\nbacklog = 7\\n' | '{binary()}' --config /dev/stdin --print-config"
+    out = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=True, env={"PATH": os.environ["PATH"]}).stdout
+    assert "7 connections             /dev/stdin:2\n" in out
+
+
 def test_a_file_that_cannot_be_read(tmp_path):
     assert fails("--config", "/nonexistent.ini") == \
         "cannot read the configuration /nonexistent.ini: there is no such file (--config and RINGTAIL_CONFIG name it)"

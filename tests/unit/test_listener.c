@@ -218,6 +218,23 @@ START_TEST(test_a_port_in_use)
 }
 END_TEST
 
+START_TEST(test_two_addresses_that_share_a_port_are_told_by_name)
+{
+	char port[8], first[32], second[32], expected[256];
+
+	/* A port that was free a moment ago. */
+	opens("127.0.0.1:0");
+	snprintf(port, sizeof(port), "%s", listeners[0].local.port);
+	close_all();
+	snprintf(first, sizeof(first), "0.0.0.0:%s", port);
+	snprintf(second, sizeof(second), "127.0.0.1:%s", port);
+	ck_assert_int_eq(open_these(2, first, second), 1);
+	snprintf(expected, sizeof(expected),
+		 "ringtail: cannot listen on %s: http://%s, which is given before it, has this port already (leave one of them out)\n", second, first);
+	ck_assert_str_eq(said.text, expected);
+}
+END_TEST
+
 START_TEST(test_nothing_is_left_open_when_a_later_one_fails)
 {
 	struct stat info;
@@ -513,6 +530,7 @@ int main(void)
 	tcase_add_test(tcase, test_all_addresses_take_both_families);
 	tcase_add_test(tcase, test_an_ipv6_address_takes_ipv6_only);
 	tcase_add_test(tcase, test_a_port_in_use);
+	tcase_add_test(tcase, test_two_addresses_that_share_a_port_are_told_by_name);
 	tcase_add_test(tcase, test_nothing_is_left_open_when_a_later_one_fails);
 	tcase_add_test(tcase, test_a_name_that_is_not_known);
 	tcase_add_test(tcase, test_unix_socket_with_mode);
