@@ -251,10 +251,10 @@ PYTEST_TESTS = \
 # Not part of make check; RINGTAIL_LONG=1 in their environment.
 LONG_TESTS = \
 	tests/fuzz/fuzz.sh \
-	tests/race/elastic_stress \
 	tests/long/test_browser.py \
 	tests/long/test_soak.py \
-	tests/long/test_wrappers.py
+	tests/long/test_wrappers.py \
+	tests/race/elastic_stress
 
 # --- Glue --------------------------------------------------------------------
 
@@ -316,6 +316,7 @@ EXTRA_DIST += \
 	tests/long \
 	tests/pool \
 	tests/python \
+	tests/race \
 	tests/run-pytest \
 	tests/run-unit \
 	tests/unit-missing.sh
