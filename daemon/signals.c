@@ -161,6 +161,11 @@ void signals_check_taken(void)
 
 void signals_after_fork_child(void)
 {
+	const struct listener *items = atomic_load_explicit(&listeners, memory_order_acquire);
+
+	/* A child that was forked during the import has no worker that would close them. */
+	for (size_t i = 0; items && i < atomic_load_explicit(&listener_count, memory_order_relaxed); i++)
+		close(items[i].fd);
 	for (size_t i = 0; i < OURS; i++) {
 		if (is_ours(ours[i].number))
 			signal(ours[i].number, SIG_DFL);

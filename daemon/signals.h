@@ -26,7 +26,10 @@ void signals_set_worker(struct worker *worker);
  * signals the application had tried to take. */
 void signals_check_taken(void);
 
-/* In a child forked by the application: default dispositions, where they are still ours. Async-signal-safe. */
+/*
+ * In a child forked by the application: default dispositions, where they are still ours; the listeners are closed.
+ * Async-signal-safe.
+ */
 void signals_after_fork_child(void);
 
 #endif

@@ -240,6 +240,11 @@ PYTEST_TESTS = \
 	tests/pool/test_pool_modes.py \
 	tests/pool/test_pool_slow_views.py \
 	tests/python/test_frameworks.py \
+	tests/python/test_lifecycle_exit.py \
+	tests/python/test_lifecycle_names.py \
+	tests/python/test_lifecycle_signals.py \
+	tests/python/test_lifecycle_threads.py \
+	tests/python/test_lifecycle_venv.py \
 	tests/python/test_wsgi_body.py \
 	tests/python/test_wsgi_environ.py \
 	tests/python/test_wsgi_errors.py \

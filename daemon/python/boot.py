@@ -188,7 +188,7 @@ def candidates(module):
     for name, value in list(vars(module).items()):
         if name.startswith("_"):
             continue
-        if name in ("application", "app", "wsgi", "wsgi_app") or looks_like_app(value):
+        if callable(value) and (name in ("application", "app", "wsgi", "wsgi_app") or looks_like_app(value)):
             found.append(name)
         elif name in ("create_app", "make_app", "get_wsgi_app", "create_application", "make_application") and callable(value):
             found.append(f"{name}()")

@@ -42,8 +42,8 @@ static void in_parent(void)
 static void in_child(void)
 {
 	fork_is_child = true;
-	signals_after_fork_child();
 	main_wait_after_fork();
+	signals_after_fork_child();
 	worker_after_fork_child();
 	log_after_fork();
 	pthread_sigmask(SIG_SETMASK, &mask_before, NULL);

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The end: non-daemon threads, atexit, what was printed (SPEC 4)."""
+import signal
+from pathlib import Path
+
+import pytest
+from harness import wait_for
+
+APP = Path(__file__).parent / "apps" / "life.py"
+
+
+def test_atexit_runs_in_the_main_thread_and_what_it_prints_is_not_lost(ringtail):
+    server = ringtail(APP, threads=1, env={"TEST_AT_IMPORT": "atexit"})
+    server.get("/hello")
+    server.stop()
+    assert server.out() == "atexit ran in MainThread\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_atexit_runs_for_both_ways_to_stop(ringtail, number):
+    server = ringtail(APP, threads=1, env={"TEST_AT_IMPORT": "atexit"})
+    server.stop(number)
+    assert "atexit ran" in server.out()
+
+
+def test_an_exception_in_atexit_changes_nothing(ringtail):
+    server = ringtail(APP, threads=1, env={"TEST_AT_IMPORT": "atexit atexit-raises"})
+    server.expect(r"(?s).*ZeroDivisionError[^\n]*")
+    server.stop()
+    assert "atexit ran" in server.out()
+
+
+def test_print_arrives_at_once_and_an_unfinished_line_at_the_end(ringtail):
+    server = ringtail(APP, threads=1, env={"TEST_AT_IMPORT": "print-partial"})
+    server.get("/print")
+    wait_for(lambda: "printed by a view\n" in server.out(), "the printed line", describe=server.out)
+    server.wait_log("told by a view")
+    server.stop()
+    assert server.out().startswith("a line without end")
+
+
+def test_a_non_daemon_thread_is_waited_for(ringtail, gate):
+    server = ringtail(APP, threads=1, env={"TEST_AT_IMPORT": "non-daemon atexit", **gate.env})
+    arrival = gate.wait("non-daemon")
+    server.send_signal(signal.SIGTERM)
+    wait_for(lambda: "ringtail-0" not in server.threads(), "the end of the handlers", describe=server.threads)
+    assert server.process.poll() is None
+    arrival.release()
+    assert server.wait() == 0
+    assert server.out() == "non-daemon thread ended\natexit ran in MainThread\n"
+
+
+def test_a_non_daemon_thread_that_does_not_end_is_given_up_and_named(ringtail, gate):
+    server = ringtail(APP, threads=1, graceful_timeout="500ms", env={"TEST_AT_IMPORT": "non-daemon atexit", **gate.env})
+    gate.wait("non-daemon")
+    log = server.stop()
+    assert "worker-of-the-app" in log
+    assert server.out() == "atexit ran in MainThread\n"
+
+
+def test_an_idle_executor_holds_up_nothing(ringtail):
+    server = ringtail(APP, threads=1, env={"TEST_AT_IMPORT": "executor"})
+    log = server.stop(deadline=10)
+    assert "non-daemon" not in log
+    assert "executor ran" in server.out()
+
+
+def test_a_second_term_does_not_wait_for_threads(ringtail, gate):
+    server = ringtail(APP, threads=1, env={"TEST_AT_IMPORT": "non-daemon", **gate.env})
+    gate.wait("non-daemon")
+    server.send_signal(signal.SIGTERM)
+    wait_for(lambda: "ringtail-0" not in server.threads(), "the end of the handlers", describe=server.threads)
+    server.stop(deadline=10)
+
+
+def test_standard_input_is_not_the_terminals(ringtail):
+    assert ringtail(APP, threads=1).get("/input").json() == ""
