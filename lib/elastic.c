@@ -95,6 +95,8 @@ int rtail_elastic_new(const struct rtail_elastic_config *config, struct rtail_el
 		pool->limits.switch_ns = pool->limits.wake_age_ns;
 	pool->spin_ns = has_one_cpu() ? 0 : config->spin_ns;
 	pool->stall_read = rtail__stall_read;
+	pool->cpu_read = rtail__grow_cpu;
+	atomic_init(&pool->submitter_cpu, -1);
 	pool->pid = getpid();
 	rtail__head_init(&pool->head, 0);
 
@@ -426,6 +428,9 @@ static uint64_t judge_head(struct rtail_elastic *pool, uint64_t now_ns, struct r
 	view.is_spinning = rtail__lane_is_spinning(lane);
 	view.is_parallel = pool->config.is_parallel;
 	view.can_grow = pool->alive < pool->config.threads_max;
+	if (census.busy && !view.parked && view.can_grow && pool->cpu_at_ns < view.since_ns &&
+	    now_ns >= view.since_ns + rtail__policy_measure_ns(&pool->limits))
+		rtail__grow_measure(pool, now_ns);
 	for (;;) {
 		view.busy = census.busy + has_wake_under_way(pool);
 		view.busy_until_ns = census.busy_until_ns;
@@ -434,11 +439,13 @@ static uint64_t judge_head(struct rtail_elastic *pool, uint64_t now_ns, struct r
 			break;
 		look_at_all(pool, now_ns, settled_ns, true, &census);
 		view.is_fresh = true;
+		view.is_guess = census.is_guess;
+		view.cpu_permille = rtail__grow_cpu_permille(pool, view.since_ns, now_ns);
 	}
-	if (decision.act == RTAIL__WAIT)
+	if (decision.act == RTAIL__MEASURE && pool->cpu_at_ns < view.since_ns)
+		rtail__grow_measure(pool, now_ns);
+	if (decision.act == RTAIL__WAIT || decision.act == RTAIL__MEASURE)
 		return decision.again_ns;
-	if (decision.act == RTAIL__GROW && census.is_guess && rtail__grow_is_computing(pool, now_ns))
-		return now_ns + pool->limits.grow_ns;
 	if (decision.act == RTAIL__GROW && !rtail__grow(pool, now_ns))
 		return pool->retry_ns;
 	if (decision.act == RTAIL__WAKE || decision.act == RTAIL__WAKE_ASIDE)
@@ -446,6 +453,14 @@ static uint64_t judge_head(struct rtail_elastic *pool, uint64_t now_ns, struct r
 	pool->head.since_ns = now_ns;
 	pool->woken_ns = now_ns;
 	return now_ns + pool->limits.wake_age_ns;
+}
+
+static void publish_cpu(struct rtail_elastic *pool)
+{
+	int cpu = sched_getcpu();
+
+	if (pool->spin_ns && cpu != atomic_load_explicit(&pool->submitter_cpu, memory_order_relaxed))
+		atomic_store_explicit(&pool->submitter_cpu, cpu, memory_order_relaxed);
 }
 
 int64_t rtail_elastic_tick(struct rtail_elastic *pool, uint64_t now_ns, struct rtail_wake *ret_wake)
@@ -457,6 +472,7 @@ int64_t rtail_elastic_tick(struct rtail_elastic *pool, uint64_t now_ns, struct r
 		ret_wake->word = NULL;
 	if (atomic_load_explicit(&pool->stop, memory_order_relaxed))
 		return -1;
+	publish_cpu(pool);
 	is_waiting = rtail__head_look(&pool->head, rtail__ring_pushes(&pool->ring), rtail__ring_pops(&pool->ring), now_ns);
 	if (pool->config.mode == RTAIL_ELASTIC_OFF)
 		return -1;

@@ -11,6 +11,13 @@
  * Submitter: exactly one thread calls submit, message and tick (in the daemon
  * the loop). Numbers named _ns are nanoseconds of CLOCK_MONOTONIC.
  * Errors are negative errno values.
+ *
+ * Threads inherit the signal mask of the submitter (start and tick create
+ * them), have the default stack size and the name NAME-INDEX.
+ *
+ * In a child made by fork() the pool has no threads: there only self, own,
+ * queued, stats and thread_stats may be called; stop answers -ECHILD and free
+ * does nothing.
  */
 #ifndef RTAIL_ELASTIC_H
 #define RTAIL_ELASTIC_H
@@ -33,10 +40,12 @@ enum rtail_elastic_mode {
  */
 struct rtail_elastic_hooks {
 	void *arg;
-	/* First and last act of a thread. A negative return of start ends the thread; it counts as failed growth. */
+	/* First and last act of a thread. A negative return of start ends the thread, without thread_stop; it counts as failed
+	 * growth, and the next is tried a second later. */
 	int (*thread_start)(void *arg, unsigned index);
 	void (*thread_stop)(void *arg, unsigned index);
-	/* The ring is empty: the thread will now spin or park. Called once before each idle period, not once a job. */
+	/* The ring is empty: the thread will now spin or park. Called once before each idle period, not once a job; a thread
+	 * that was woken and found nothing goes on idling without another call. */
 	void (*idle)(void *arg, unsigned index);
 };
 
@@ -49,7 +58,8 @@ struct rtail_elastic_config {
 	uint64_t wake_age_ns;      /* T of rule 3, 200 us */
 	uint64_t switch_ns;        /* rule 3 while a thread is runnable or wants the lock, 5 ms */
 	uint64_t grow_ns;          /* rule 5's second case, 10 ms */
-	uint64_t spin_ns;          /* how long the one idle spinner spins, 10 us; 0 = not at all */
+	uint64_t spin_ns;          /* how long the one idle spinner spins, 10 us; 0 = not at all. Never on one allowed CPU, */
+	                           /* nor on the CPU on which the submitter ran at its last tick */
 	uint64_t thread_idle_ns;   /* retirement above threads, 30 s */
 	uintptr_t lock_begin;      /* futex words in [begin, end) belong to the interpreter's lock: */
 	uintptr_t lock_end;        /* a thread that waits there is not held. 0, 0 = none */
@@ -69,7 +79,7 @@ enum rtail_wake_site {
 	RTAIL_WAKE_GROW,    /* a thread was started */
 	RTAIL_WAKE_MESSAGE,
 	RTAIL_WAKE_STOP,
-	RTAIL_WAKE_CHAIN,   /* mode OFF: a taker woke a sibling */
+	RTAIL_WAKE_CHAIN,   /* mode OFF: a taker woke a sibling; else: a thread with paused things left a job to one */
 	RTAIL_WAKE_SITES,
 };
 
@@ -102,19 +112,23 @@ void rtail_elastic_config_init(struct rtail_elastic_config *config);
 /* -EINVAL: a number out of its range; -ENOMEM. No thread is started yet. config is copied (name too). */
 int rtail_elastic_new(const struct rtail_elastic_config *config, struct rtail_elastic **ret_pool);
 
-/* Starts config.threads threads, all of which have run thread_start when this returns. Negative errno: none is left. */
+/* Starts config.threads threads, all of which have run thread_start when this returns. Negative errno: none is left, the
+ * pool is stopped and can only be freed (-ECANCELED: thread_start refused). */
 int rtail_elastic_start(struct rtail_elastic *pool);
 
 /*
- * Submitter. Queues the job. -EAGAIN: queue_size jobs wait already; -ESHUTDOWN: stopped.
+ * Submitter. Queues the job. -EAGAIN: queue_size jobs wait already; -ESHUTDOWN: stopped. Before start it only queues.
  * now_ns: the caller's present time. If ret_wake is NULL the pool makes the wake itself (futex(2)); otherwise the caller
- * must make the returned wake before it sleeps (for instance as IORING_OP_FUTEX_WAKE).
+ * must make the returned wake before it sleeps (for instance as IORING_OP_FUTEX_WAKE). A pass that makes its wakes at its
+ * end, after all its submits, sends one for all of them.
  */
 int rtail_elastic_submit(struct rtail_elastic *pool, struct rtail_job job, uint64_t now_ns, struct rtail_wake *ret_wake);
 
 /*
  * Submitter. Queues a job for exactly the thread index, before any job of the ring (its inbox). Used for work that must
- * happen on the thread that began it. The job must be embedded memory of the caller: see struct rtail_message.
+ * happen on the thread that began it. The job must be embedded memory of the caller: see struct rtail_message. It is the
+ * caller's again as soon as the job is called. -ESRCH: no such thread (any more; a thread that owns a paused thing does
+ * not retire), -EINVAL: no such index, -ESHUTDOWN: stopped.
  */
 struct rtail_message {
 	struct rtail_message *next; /* the pool's while queued */
@@ -123,8 +137,9 @@ struct rtail_message {
 int rtail_elastic_message(struct rtail_elastic *pool, unsigned index, struct rtail_message *message, struct rtail_wake *ret_wake);
 
 /*
- * Submitter. Rules 3 and 5. To be called when the time that the last call returned has come, and after each batch of
- * submits. Returns the nanoseconds (>= 0) after which to call again, or -1: nothing waits.
+ * Submitter. Rules 3 and 5 (a job that waits; growth) and retirement. To be called when the time that the last call
+ * returned has come, and after each batch of submits. Returns the nanoseconds (>= 0) after which to call again, or -1:
+ * nothing can become due before the next submit.
  */
 int64_t rtail_elastic_tick(struct rtail_elastic *pool, uint64_t now_ns, struct rtail_wake *ret_wake);
 
@@ -142,8 +157,10 @@ int rtail_elastic_self(struct rtail_elastic *pool);
 unsigned rtail_elastic_queued(const struct rtail_elastic *pool);
 
 /*
- * Stops: no submit after it; jobs that wait are run (drain true) or dropped; every thread is woken by name. Waits until
- * all threads have ended or the deadline (CLOCK_MONOTONIC, UINT64_MAX = none) has passed: -ETIMEDOUT, call again to wait on.
+ * Submitter. Stops: no submit after it; jobs and messages that wait are run (drain true) or dropped, the jobs by this call
+ * itself; every thread is woken by name. Waits until all threads have ended or the deadline (CLOCK_MONOTONIC, UINT64_MAX =
+ * none) has passed: -ETIMEDOUT, call again to wait on, with drain false to drop what still waits. Paused things are not
+ * waited for.
  */
 int rtail_elastic_stop(struct rtail_elastic *pool, bool drain, uint64_t deadline_ns);
 

@@ -110,12 +110,12 @@ uint64_t rtail__grow_retire(struct rtail_elastic *pool, uint64_t now_ns)
 	return pool->alive > pool->config.threads ? pool->retire_ns : RTAIL__NEVER;
 }
 
-static uint64_t cpu_of_handlers(struct rtail_elastic *pool)
+uint64_t rtail__grow_cpu(const struct rtail_elastic *pool)
 {
 	uint64_t sum = 0;
 
 	for (unsigned i = 0; i < pool->config.threads_max; i++) {
-		struct rtail__thread *thread = &pool->threads[i];
+		const struct rtail__thread *thread = &pool->threads[i];
 		struct timespec ts;
 		clockid_t clock;
 
@@ -128,14 +128,20 @@ static uint64_t cpu_of_handlers(struct rtail_elastic *pool)
 	return sum;
 }
 
-bool rtail__grow_is_computing(struct rtail_elastic *pool, uint64_t now_ns)
+void rtail__grow_measure(struct rtail_elastic *pool, uint64_t now_ns)
 {
-	uint64_t cpu_ns = cpu_of_handlers(pool);
-	uint64_t used_ns = cpu_ns - pool->cpu_ns;
-	uint64_t passed_ns = now_ns - pool->cpu_at_ns;
-
-	pool->cpu_ns = cpu_ns;
+	pool->cpu_ns = pool->cpu_read(pool);
 	pool->cpu_at_ns = now_ns;
-	/* A rate over too long ago says nothing of now. */
-	return passed_ns > 4 * pool->limits.grow_ns || used_ns >= passed_ns / 2;
+}
+
+int rtail__grow_cpu_permille(const struct rtail_elastic *pool, uint64_t since_ns, uint64_t now_ns)
+{
+	uint64_t used_ns, passed_ns;
+
+	if (pool->cpu_at_ns < since_ns || now_ns < pool->cpu_at_ns + rtail__policy_measure_ns(&pool->limits))
+		return -1;
+	used_ns = pool->cpu_read(pool) - pool->cpu_ns;
+	passed_ns = now_ns - pool->cpu_at_ns;
+	/* A thread that ended meanwhile takes its time with it. */
+	return used_ns > 1000 * passed_ns ? 0 : (int)(used_ns * 1000 / passed_ns);
 }

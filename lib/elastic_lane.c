@@ -9,6 +9,9 @@
  * count by whoever moves its word. A submitter that has pushed a job therefore
  * sees it counted, or is seen by its second look at the ring.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include <limits.h>
 #include <sched.h>
 
@@ -80,6 +83,17 @@ bool rtail__lane_may_take(struct rtail__thread *thread)
 	return !rtail__lane_parked(lane_read(pool)) && !atomic_load_explicit(&pool->can_grow, memory_order_relaxed);
 }
 
+/*
+ * On the submitter's own CPU a spinner keeps it from running: nothing can come before the spin is over. Measured on two
+ * CPUs, one connection: 64 thousand jobs a second with such spins, 94 thousand without.
+ */
+static bool may_spin(const struct rtail_elastic *pool)
+{
+	return pool->spin_ns &&
+	       (pool->spins_beside ||
+		sched_getcpu() != atomic_load_explicit(&pool->submitter_cpu, memory_order_relaxed));
+}
+
 /* Spins. True: there is something to look at. */
 static bool spin(struct rtail__thread *thread)
 {
@@ -96,7 +110,7 @@ static bool spin(struct rtail__thread *thread)
 				   rtail__parker_state(&thread->parker) != RTAIL__SPINNING;
 			cpu_relax();
 		}
-	} while (!is_found && rtail_now_ns() < end_ns);
+	} while (!is_found && may_spin(pool) && rtail_now_ns() < end_ns);
 	return !rtail__parker_unspin(&thread->parker) || is_found;
 }
 
@@ -177,10 +191,10 @@ static bool idle_shared(struct rtail__thread *thread)
 	struct rtail_elastic *pool = thread->pool;
 	uint64_t change = RTAIL__LANE_PARKED;
 
-	if (pool->spin_ns && pool->config.mode == RTAIL_ELASTIC_OFF) {
+	if (may_spin(pool) && pool->config.mode == RTAIL_ELASTIC_OFF) {
 		if (spin(thread))
 			return true;
-	} else if (pool->spin_ns && lane_begin_spin(pool)) {
+	} else if (pool->config.mode == RTAIL_ELASTIC_SHARED && may_spin(pool) && lane_begin_spin(pool)) {
 		if (spin(thread)) {
 			lane_move(pool, -RTAIL__LANE_SPINNING);
 			return true;
@@ -201,7 +215,7 @@ bool rtail__lane_idle(struct rtail__thread *thread)
 
 	if (!is_owner && pool->config.mode != RTAIL_ELASTIC_ON)
 		return idle_shared(thread);
-	if (!is_owner && pool->spin_ns && lane_begin_spin(pool)) {
+	if (!is_owner && may_spin(pool) && lane_begin_spin(pool)) {
 		if (spin(thread)) {
 			lane_move(pool, -RTAIL__LANE_SPINNING);
 			return true;

@@ -76,7 +76,9 @@ struct rtail__lane_view {
 	bool is_spinning;
 	bool can_grow;         /* fewer threads than threads_max */
 	bool is_parallel;
-	bool is_fresh;         /* busy was asked now, for growth */
+	bool is_fresh;         /* busy was asked now, for growth; the next two are known then */
+	bool is_guess;         /* somebody could not be asked exactly: see stall.h */
+	int cpu_permille;      /* of one CPU, used by the handlers since the head waits; -1 = not measured yet */
 };
 
 struct rtail__limits {
@@ -90,14 +92,21 @@ enum rtail__act {
 	RTAIL__WAKE,       /* a parked thread */
 	RTAIL__WAKE_ASIDE, /* a parked thread that owns paused things */
 	RTAIL__ASK_ALL,    /* ask every thread afresh and come back with is_fresh */
+	RTAIL__MEASURE,    /* begin to measure the handlers' CPU time, and look again at again_ns */
 	RTAIL__GROW,       /* start one thread */
 	RTAIL__LOOK_AGAIN, /* the tick came far too late to judge by: the head's age begins anew */
 };
 
 struct rtail__decision {
 	enum rtail__act act;
-	uint64_t again_ns; /* WAIT: RTAIL__NEVER = when a thread idles or a job is pushed */
+	uint64_t again_ns; /* WAIT, MEASURE; RTAIL__NEVER = when a thread idles or a job is pushed */
 };
+
+/* A head this old whose threads are busy: measure, so that at grow_ns it is known how much they compute. */
+static inline uint64_t rtail__policy_measure_ns(const struct rtail__limits *limits)
+{
+	return limits->grow_ns / 4;
+}
 
 /* Rules 3 and 5, for a head that waits: since_ns + wake_age_ns has been reached. */
 struct rtail__decision rtail__policy_aged(const struct rtail__lane_view *view, const struct rtail__limits *limits);

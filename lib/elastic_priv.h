@@ -123,13 +123,16 @@ struct rtail_elastic {
 	struct rtail__thread *threads; /* threads_max slots */
 	struct rtail__limits limits;
 	uint64_t spin_ns;              /* 0 on one allowed CPU */
+	bool spins_beside;             /* on the submitter's CPU too: for tests */
 	pid_t pid;
 	uint64_t *pushed_ns;           /* is_parallel: the time of each push, by position; the submitter's */
-	struct rtail__stall_look (*stall_read)(const struct rtail__stall *stall); /* the tests put their own here */
+	struct rtail__stall_look (*stall_read)(const struct rtail__stall *stall); /* the tests put their own here, */
+	uint64_t (*cpu_read)(const struct rtail_elastic *pool);                   /* and here */
 
 	/* Rarely written. */
 	_Alignas(RTAIL__LINE) _Atomic uint32_t stop; /* enum rtail__stop */
 	_Atomic uint32_t can_grow;     /* submitter to threads: a further thread could be started */
+	_Atomic int submitter_cpu;     /* where it ran at its last tick, -1 = not known */
 
 	_Alignas(RTAIL__LINE) _Atomic uint64_t lane;
 	/* Modes SHARED and OFF: the one futex word. */
@@ -154,7 +157,7 @@ struct rtail_elastic {
 	uint64_t woken_ns;             /* the last wake or growth for an aged head */
 	uint64_t retry_ns;             /* no growth before */
 	uint64_t retire_ns;            /* next look for threads to retire */
-	uint64_t cpu_ns, cpu_at_ns;    /* CPU time of the handlers at a time: growth without exact looks */
+	uint64_t cpu_ns, cpu_at_ns;    /* CPU time of the handlers at a time */
 	_Atomic uint32_t alive_shown, peak;
 	_Atomic uint64_t submitted, refused, grown, retired, grow_failed, looks;
 	_Atomic uint64_t wakes[RTAIL_WAKE_SITES];
@@ -220,8 +223,12 @@ void rtail__grow_reap(struct rtail_elastic *pool, uint64_t now_ns);
 /* Retires idle threads above config.threads; the time of the next look or RTAIL__NEVER. */
 uint64_t rtail__grow_retire(struct rtail_elastic *pool, uint64_t now_ns);
 
-/* The handlers have used half a CPU or more since the last call, or it cannot be told yet. */
-bool rtail__grow_is_computing(struct rtail_elastic *pool, uint64_t now_ns);
+/* CPU time that the handlers have used so far. */
+uint64_t rtail__grow_cpu(const struct rtail_elastic *pool);
+
+/* Begins to measure their use; what it has been since, in thousandths of one CPU, -1 = not measured since since_ns. */
+void rtail__grow_measure(struct rtail_elastic *pool, uint64_t now_ns);
+int rtail__grow_cpu_permille(const struct rtail_elastic *pool, uint64_t since_ns, uint64_t now_ns);
 
 /* Fewer or more threads are counted. */
 void rtail__grow_set_alive(struct rtail_elastic *pool, unsigned alive);

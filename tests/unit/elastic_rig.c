@@ -39,6 +39,7 @@ void rig_start(void)
 {
 	ck_assert_int_eq(rtail_elastic_new(&rig.config, &rig.pool), 0);
 	rig.pool->spin_ns = rig.config.spin_ns; /* on one CPU too */
+	rig.pool->spins_beside = true;
 	ck_assert_int_eq(rtail_elastic_start(rig.pool), 0);
 	if (rig.config.spin_ns)
 		return;

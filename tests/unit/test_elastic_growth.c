@@ -43,42 +43,72 @@ START_TEST(test_growth_counts_held_threads_up_to_threads_max)
 }
 END_TEST
 
-START_TEST(test_threads_that_wait_for_the_lock_do_not_make_the_pool_grow_before_10_ms)
+static uint64_t test_now_ns, cpu_permille;
+
+/* The handlers' CPU time by the test's clock. */
+static uint64_t use_cpu(const struct rtail_elastic *pool)
 {
-	uint64_t now_ns = RIG_T0;
+	(void)pool;
+	return test_now_ns / 1000 * cpu_permille;
+}
+
+/* Ticks as told from RIG_T0 until the pool has threads; the time. */
+static uint64_t tick_until_threads(unsigned threads, uint64_t end_ns)
+{
 	int64_t again_ns;
 
+	rig.pool->cpu_read = use_cpu;
+	test_now_ns = RIG_T0;
+	rig_tick(test_now_ns, &again_ns);
+	while (rig_stats().threads < threads && test_now_ns < end_ns) {
+		ck_assert_int_gt(again_ns, 0);
+		test_now_ns += (uint64_t)again_ns;
+		rig_tick(test_now_ns, &again_ns);
+	}
+	return test_now_ns;
+}
+
+START_TEST(test_beside_a_thread_that_computes_the_pool_grows_at_10_ms)
+{
 	rig_prepare(1, 8);
 	rig_start();
-	rig_hold(_i ? AT_LOCK : AT_BURN);
+	rig_hold(_i ? AT_LOCK : AT_BURN); /* the lock is handed round among the handlers */
+	cpu_permille = 800;
 	rig_submit(rig_job(AT_SEMAPHORE), RIG_T0);
-	rig_tick(now_ns, &again_ns);
-	while (rig_stats().threads == 1) {
-		ck_assert_uint_lt(now_ns, RIG_T0 + 10 * MS);
-		ck_assert_int_gt(again_ns, 0);
-		now_ns += (uint64_t)again_ns;
-		rig_tick(now_ns, &again_ns);
-	}
-	ck_assert_uint_eq(now_ns, RIG_T0 + 10 * MS);
+	ck_assert_uint_eq(tick_until_threads(2, RIG_T0 + RTAIL_S), RIG_T0 + 10 * MS);
+	rig_stop();
+}
+END_TEST
+
+START_TEST(test_beside_threads_that_get_no_cpu_the_pool_grows_at_100_ms)
+{
+	rig_prepare(1, 8);
+	rig_start();
+	rig_hold(AT_LOCK); /* somebody outside the pool has it */
+	cpu_permille = 0;
+	rig_submit(rig_job(AT_SEMAPHORE), RIG_T0);
+	ck_assert_uint_ge(tick_until_threads(2, RIG_T0 + RTAIL_S), RIG_T0 + 100 * MS);
+	ck_assert_uint_le(test_now_ns, RIG_T0 + 120 * MS);
 	rig_stop();
 }
 END_TEST
 
 START_TEST(test_threads_that_compute_stop_growth_at_four_more_than_configured)
 {
-	uint64_t now_ns = RIG_T0;
-
 	rig_prepare(1, 64);
 	rig_start();
 	rig_hold(AT_LOCK);
+	cpu_permille = 1000;
 	for (unsigned i = 0; i < 20; i++)
 		rig_submit(rig_job(AT_LOCK), RIG_T0);
-	for (unsigned i = 0; i < 100; i++) {
+	rig.pool->cpu_read = use_cpu;
+	test_now_ns = RIG_T0;
+	for (unsigned i = 0; i < 200; i++) {
 		int64_t again_ns;
 
-		rig_tick(now_ns, &again_ns);
+		rig_tick(test_now_ns, &again_ns);
 		ck_assert_int_gt(again_ns, 0);
-		now_ns += (uint64_t)again_ns;
+		test_now_ns += (uint64_t)again_ns;
 		/* What was started has taken its job and stands in it. */
 		RIG_WAIT(rig_stats().run == rig_stats().threads);
 		rig_wait_blocked(&rig.jobs[rig_stats().threads - 1]);
@@ -125,37 +155,35 @@ static struct rtail__stall_look look_as_stat(const struct rtail__stall *stall)
 	return (struct rtail__stall_look){RTAIL__STALL_BLOCKED, 0};
 }
 
-static uint64_t cpu_of(struct rig_job *job)
-{
-	struct timespec ts;
-	clockid_t clock;
-
-	ck_assert_int_eq(pthread_getcpuclockid(job->pthread, &clock), 0);
-	clock_gettime(clock, &ts);
-	return (uint64_t)ts.tv_sec * RTAIL_S + (uint64_t)ts.tv_nsec;
-}
-
 /* stat's S is all there is: a thread that gets and loses the lock looks blocked, but its CPU time tells. */
 START_TEST(test_without_exact_looks_a_pool_that_computes_does_not_grow)
 {
-	bool is_computing = _i == 0;
-	struct rig_job *job;
-
 	rig_prepare(1, 4);
 	rig_start();
-	job = rig_hold(is_computing ? AT_BURN : AT_SEMAPHORE);
+	rig_hold(AT_SEMAPHORE);
 	rig.pool->stall_read = look_as_stat;
 	rig.pool->threads[0].stall.is_exact = false;
+	cpu_permille = _i ? 0 : 600;
 	rig_submit(rig_job(AT_SEMAPHORE), RIG_T0);
-	rig_tick(RIG_T0, NULL);
-	for (uint64_t tick = 1; tick <= 10 && rig_stats().threads == 1; tick++) {
-		uint64_t end_ns = cpu_of(job) + MS;
+	tick_until_threads(2, RIG_T0 + RTAIL_S);
+	ck_assert_uint_eq(rig_stats().threads, _i ? 2 : 1);
+	rig_stop();
+}
+END_TEST
 
-		/* CPU time is real: the thread has it before the test's clock goes on by a millisecond. */
-		RIG_WAIT(!is_computing || cpu_of(job) >= end_ns);
-		rig_tick(RIG_T0 + tick * MS, NULL);
-	}
-	ck_assert_uint_eq(rig_stats().threads, is_computing ? 1 : 2);
+START_TEST(test_the_handlers_cpu_time_is_what_they_have_used)
+{
+	uint64_t before_ns;
+
+	rig_prepare(2, 2);
+	rig_start();
+	before_ns = rtail__grow_cpu(rig.pool);
+	rig_hold(AT_BURN);
+	RIG_WAIT(rtail__grow_cpu(rig.pool) >= before_ns + 20 * MS);
+	rig_open(&rig.jobs[0]);
+	rig_wait_parked(2);
+	before_ns = rtail__grow_cpu(rig.pool);
+	ck_assert_uint_eq(rtail__grow_cpu(rig.pool), before_ns);
 	rig_stop();
 }
 END_TEST
@@ -261,11 +289,13 @@ int main(void)
 
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, test_growth_counts_held_threads_up_to_threads_max);
-	tcase_add_loop_test(tcase, test_threads_that_wait_for_the_lock_do_not_make_the_pool_grow_before_10_ms, 0, 2);
+	tcase_add_loop_test(tcase, test_beside_a_thread_that_computes_the_pool_grows_at_10_ms, 0, 2);
+	tcase_add_test(tcase, test_beside_threads_that_get_no_cpu_the_pool_grows_at_100_ms);
 	tcase_add_test(tcase, test_threads_that_compute_stop_growth_at_four_more_than_configured);
 	tcase_add_test(tcase, test_a_parked_sibling_is_woken_before_the_pool_grows);
 	tcase_add_test(tcase, test_after_a_stall_of_the_machine_the_pool_looks_again_before_it_grows);
 	tcase_add_loop_test(tcase, test_without_exact_looks_a_pool_that_computes_does_not_grow, 0, 2);
+	tcase_add_test(tcase, test_the_handlers_cpu_time_is_what_they_have_used);
 	tcase_add_test(tcase, test_threads_above_threads_retire_after_thread_idle);
 	tcase_add_test(tcase, test_a_thread_that_was_used_meanwhile_does_not_retire);
 	tcase_add_test(tcase, test_a_slot_is_used_again_after_a_retirement);

@@ -100,6 +100,10 @@ static void on_idle(void *arg, unsigned index)
 static void prepare_hooks(unsigned threads, unsigned threads_max)
 {
 	rig_prepare(threads, threads_max);
+	atomic_store(&starts, 0);
+	atomic_store(&stops, 0);
+	atomic_store(&idles, 0);
+	refuse_from = 1000;
 	rig.config.hooks = (struct rtail_elastic_hooks){&rig, on_start, on_stop, on_idle};
 }
 

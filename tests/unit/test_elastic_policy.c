@@ -227,6 +227,37 @@ START_TEST(test_with_a_busy_thread_growth_waits_until_the_head_is_old)
 	view.now_ns = view.due_ns = T0 + 10 * MS;
 	ck_assert_int_eq(act(), RTAIL__ASK_ALL);
 	view.is_fresh = true;
+	view.cpu_permille = 100;
+	ck_assert_int_eq(act(), RTAIL__GROW);
+}
+END_TEST
+
+START_TEST(test_threads_that_get_no_cpu_are_not_helped_by_another_one)
+{
+	view.is_fresh = true;
+	view.busy = 1;
+	view.now_ns = view.due_ns = T0 + 10 * MS;
+	view.cpu_permille = -1;
+	ck_assert_int_eq(act(), RTAIL__MEASURE);
+	view.cpu_permille = 99;
+	ck_assert_uint_eq(again(), T0 + 20 * MS);
+	view.now_ns = view.due_ns = T0 + 100 * MS - 1;
+	ck_assert_int_eq(act(), RTAIL__WAIT);
+	view.now_ns = view.due_ns = T0 + 100 * MS; /* whatever the reason is */
+	ck_assert_int_eq(act(), RTAIL__GROW);
+}
+END_TEST
+
+START_TEST(test_without_exact_looks_half_a_cpu_in_use_forbids_growth)
+{
+	view.is_fresh = view.is_guess = true;
+	view.cpu_permille = -1;
+	ck_assert_int_eq(act(), RTAIL__MEASURE);
+	view.cpu_permille = 500;
+	ck_assert_int_eq(act(), RTAIL__WAIT);
+	view.now_ns = view.due_ns = T0 + 5000 * MS;
+	ck_assert_int_eq(act(), RTAIL__WAIT);
+	view.cpu_permille = 499;
 	ck_assert_int_eq(act(), RTAIL__GROW);
 }
 END_TEST
@@ -234,6 +265,7 @@ END_TEST
 START_TEST(test_growth_stops_at_four_busy_threads_more_than_configured)
 {
 	view.is_fresh = true;
+	view.cpu_permille = 900;
 	view.now_ns = view.due_ns = T0 + 10 * MS;
 	view.busy = 5;
 	ck_assert_int_eq(act(), RTAIL__GROW);
@@ -268,6 +300,7 @@ START_TEST(test_a_tick_that_comes_far_too_late_looks_again_before_it_grows)
 {
 	view.is_fresh = true;
 	view.now_ns = view.due_ns + 10 * MS + 1;
+	view.cpu_permille = 900;
 	ck_assert_int_eq(act(), RTAIL__LOOK_AGAIN);
 	view.busy = 1;
 	ck_assert_int_eq(act(), RTAIL__LOOK_AGAIN);
@@ -338,6 +371,8 @@ int main(void)
 	tcase_add_test(tcase, test_growth_asks_everybody_afresh_first);
 	tcase_add_test(tcase, test_a_parked_thread_is_woken_instead_of_growth);
 	tcase_add_test(tcase, test_with_a_busy_thread_growth_waits_until_the_head_is_old);
+	tcase_add_test(tcase, test_threads_that_get_no_cpu_are_not_helped_by_another_one);
+	tcase_add_test(tcase, test_without_exact_looks_half_a_cpu_in_use_forbids_growth);
 	tcase_add_test(tcase, test_growth_stops_at_four_busy_threads_more_than_configured);
 	tcase_add_test(tcase, test_held_threads_do_not_count_against_growth);
 	tcase_add_test(tcase, test_at_threads_max_nothing_is_waited_for);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_stall.c: what the texts of /proc say, and what a real thread shows. */
 #include <check.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -191,6 +192,35 @@ START_TEST(test_a_thread_that_computes_is_runnable_at_every_look)
 }
 END_TEST
 
+/* What is used where the syscall file cannot be opened. */
+static void read_stat_instead(void)
+{
+	char link[64], path[256] = "";
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", subject.fd);
+	ck_assert_int_gt(readlink(link, path, sizeof(path) - 1), 0);
+	ck_assert_ptr_nonnull(strstr(path, "/syscall"));
+	strcpy(strstr(path, "/syscall"), "/stat");
+	rtail__stall_close(&subject);
+	subject = (struct rtail__stall){.fd = open(path, O_RDONLY), .is_exact = false};
+	ck_assert_int_ge(subject.fd, 0);
+}
+
+START_TEST(test_stat_tells_blocked_from_runnable)
+{
+	pthread_t thread;
+
+	ck_assert_int_eq(pipe(pipe_fds), 0);
+	thread = start(_i ? burn : wait_in_read);
+	read_stat_instead();
+	wait_for(_i ? RTAIL__STALL_RUNNABLE : RTAIL__STALL_BLOCKED, 0);
+	atomic_store(&is_over, true);
+	ck_assert_int_eq(write(pipe_fds[1], "x", 1), 1);
+	pthread_join(thread, NULL);
+	rtail__stall_close(&subject);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("stall");
@@ -211,6 +241,7 @@ int main(void)
 		tcase_add_test(threads, test_a_thread_on_a_futex_is_seen_there);
 		tcase_add_test(threads, test_a_thread_in_read_is_blocked_elsewhere);
 		tcase_add_test(threads, test_a_thread_that_computes_is_runnable_at_every_look);
+		tcase_add_loop_test(threads, test_stat_tells_blocked_from_runnable, 0, 2);
 	}
 	suite_add_tcase(suite, threads);
 	runner = srunner_create(suite);
