@@ -45,7 +45,10 @@ void accept_arm(struct loop *loop)
 {
 	uint32_t left = room(loop);
 
-	if (!loop->is_accepting || !left || loop->accept_retry_ns > loop->now_ns)
+	if (!loop->is_accepting || loop->accept_retry_ns > loop->now_ns)
+		return;
+	/* Full: one more is taken only where an idle connection can make room for it. */
+	if (!left && (loop->conns.count > loop->worker->max_connections || !loop->idle_count))
 		return;
 	loop->accept_retry_ns = 0;
 	for (size_t i = 0; i < loop->worker->listener_count; i++) {
@@ -136,7 +139,7 @@ struct conn *accept_victim(struct loop *loop)
 {
 	struct accept_victims *victims = loop->victims;
 
-	if (room(loop) || !loop->idle_count)
+	if (loop->conns.count <= loop->worker->max_connections || !loop->idle_count)
 		return NULL;
 	if (!victims) {
 		victims = loop->victims = calloc(1, sizeof(*victims));
@@ -155,6 +158,22 @@ struct conn *accept_victim(struct loop *loop)
 			scan(loop, victims);
 	}
 	return NULL;
+}
+
+bool accept_is_stopped(const struct loop *loop)
+{
+	for (size_t i = 0; i < loop->worker->listener_count; i++)
+		if (loop->listeners[i].is_armed)
+			return false;
+	return true;
+}
+
+void accept_close(struct loop *loop)
+{
+	for (size_t i = 0; i < loop->worker->listener_count; i++) {
+		close(loop->worker->listeners[i].fd);
+		loop->worker->listeners[i].fd = -1;
+	}
 }
 
 void accept_stop(struct loop *loop)

@@ -7,6 +7,8 @@
 #ifndef RINGTAIL_ACCEPT_H
 #define RINGTAIL_ACCEPT_H
 
+#include <stdbool.h>
+
 struct completion;
 struct conn;
 struct loop;
@@ -20,8 +22,13 @@ struct conn *accept_done(struct loop *loop, const struct completion *completion)
 /* The limit is reached: the connection that should make room, or NULL (accepting stops until one has gone). */
 struct conn *accept_victim(struct loop *loop);
 
-/* Stops accepting and takes what waits in the accept queues: the next connection, or NULL when they are empty. */
+/*
+ * The end, in this order: stop asks for it; once it is_stopped, leftover gives the connections that wait in the accept
+ * queues, one by one, NULL when they are empty; then close, so that whoever comes now is refused at once.
+ */
 void accept_stop(struct loop *loop);
+bool accept_is_stopped(const struct loop *loop);
 struct conn *accept_leftover(struct loop *loop);
+void accept_close(struct loop *loop);
 
 #endif

@@ -13,14 +13,14 @@
 
 #define QUICK_NS (2 * RTAIL_S)
 
-static void begin(struct loop *loop)
+static void take_leftovers(struct loop *loop)
 {
 	struct conn *conn;
 
-	accept_stop(loop);
 	while ((conn = accept_leftover(loop)) != NULL)
 		flow_accepted(loop, conn);
-	loop->is_draining = true;
+	accept_close(loop);
+	loop->has_closed_listeners = true;
 }
 
 static uint64_t deadline(const struct loop *loop, int mode)
@@ -95,8 +95,12 @@ bool drain_step(struct loop *loop)
 			loop->stop_deadline_ns = until;
 		loop->stop_mode = mode;
 	}
-	if (!loop->is_draining)
-		begin(loop);
+	if (!loop->is_draining) {
+		loop->is_draining = true;
+		accept_stop(loop);
+	}
+	if (!loop->has_closed_listeners && accept_is_stopped(loop))
+		take_leftovers(loop);
 	if (loop->now_ns >= loop->stop_deadline_ns) {
 		abort_all(loop);
 		return true;
@@ -104,5 +108,5 @@ bool drain_step(struct loop *loop)
 	/* Idle connections last: while others are served, a keep-alive client may still ask (and is told to close). */
 	if (loop->stop_mode > STOP_GRACEFUL || !busy_count(loop))
 		close_idle(loop);
-	return loop->conns.count == 0;
+	return loop->conns.count == 0 && loop->has_closed_listeners;
 }

@@ -78,7 +78,7 @@ int engine_recv(struct engine *engine, uint64_t handle, int fd);
 /* Sends all bytes unless the connection fails: res = bytes sent (may be fewer), or -errno. No SIGPIPE. */
 int engine_send(struct engine *engine, uint64_t handle, int fd, const void *data, size_t len);
 
-/* One completion when the socket is reset or both directions are closed. */
+/* Multishot: a completion when the socket is reset or both directions are closed (res > 0). */
 int engine_hangup(struct engine *engine, uint64_t handle, int fd);
 
 /* Multishot, edge-triggered: a completion whenever the eventfd is written; its counter is not read. */

@@ -245,7 +245,11 @@ int engine_hangup(struct engine *engine, uint64_t handle, int fd)
 
 	if (!sqe)
 		return -EAGAIN;
-	io_uring_prep_poll_add(sqe, fd, 0); /* POLLERR and POLLHUP are always reported */
+	/*
+	 * POLLERR and POLLHUP are always reported, but so is POLLRDHUP, and a half-closed socket has it from the start: multishot,
+	 * which is edge-triggered, and engine_next() passes on what is worth telling.
+	 */
+	io_uring_prep_poll_multishot(sqe, fd, 0);
 	sqe->user_data = pack(ENGINE_HANGUP, handle);
 	return 0;
 }
@@ -368,7 +372,8 @@ bool engine_next(struct engine *engine, struct completion *ret)
 	io_uring_for_each_cqe(&engine->ring, head, cqe) {
 		enum engine_kind kind = (enum engine_kind)(cqe->user_data >> 56);
 
-		if (kind == ENGINE_NONE) {
+		if (kind == ENGINE_NONE || (kind == ENGINE_HANGUP && (cqe->flags & IORING_CQE_F_MORE) &&
+					    !(cqe->res & (POLLERR | POLLHUP)))) {
 			io_uring_cq_advance(&engine->ring, 1);
 			continue;
 		}

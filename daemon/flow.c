@@ -383,6 +383,8 @@ static void next_request(struct loop *loop, struct conn *conn)
 {
 	set_state(loop, conn, CONN_IDLE);
 	conn->idle_since_ns = loop->now_ns;
+	if (loop->conns.count >= loop->worker->max_connections)
+		accept_arm(loop);
 	set_timer(loop, conn, CONN_TIMER_IDLE, loop->config->idle_timeout);
 	if (conn->stash_len)
 		unstash(loop, conn);
@@ -566,8 +568,10 @@ void flow_completion(struct loop *loop, const struct completion *completion)
 		written(loop, conn, completion);
 		break;
 	case ENGINE_HANGUP:
-		conn->inflight--;
-		conn->is_hangup_armed = false;
+		if (!completion->has_more) {
+			conn->inflight--;
+			conn->is_hangup_armed = false;
+		}
 		if (completion->res > 0)
 			cut(loop, conn, CONN_CLOSE_RESET);
 		break;

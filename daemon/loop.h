@@ -46,6 +46,7 @@ struct loop {
 
 	int stop_mode;            /* the mode that is being carried out */
 	bool is_draining;
+	bool has_closed_listeners;
 	uint64_t stop_deadline_ns;
 
 	char fixed[96];           /* "Date: ...\r\nServer: ringtail\r\n" */

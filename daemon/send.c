@@ -127,7 +127,8 @@ static enum send_verdict submit(struct loop *loop, struct conn *conn, const void
 	conn->is_sending = true;
 	conn->inflight++;
 	conn->stalled_looks = 0;
-	send_set_timer(loop, conn);
+	if (conn->state == CONN_BUSY)
+		send_set_timer(loop, conn); /* beside a body that is on its way, body-timeout watches */
 	return SEND_MORE;
 }
 
@@ -198,7 +199,7 @@ enum send_verdict send_next(struct loop *loop, struct conn *conn)
 			return flags & OUT_ABORT ? SEND_CUT : SEND_DONE;
 		}
 	}
-	if (!conn->is_sending)
+	if (!conn->is_sending && conn->state == CONN_BUSY)
 		timer_clear(&conn->timer); /* waits for the handler: write-timeout stands still */
 	return SEND_MORE;
 }
