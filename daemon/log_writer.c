@@ -39,7 +39,7 @@ enum writer_state {
 };
 
 struct sink {
-	const char *path; /* NULL: inherited */
+	char *path; /* NULL: inherited */
 	const char *name;
 	int fd;
 	bool is_pollable;
@@ -92,7 +92,12 @@ int log_writer_open(enum log_sink sink, const char *where, size_t buffer_bytes, 
 	struct sink *s = &sinks[sink];
 	int fd;
 
-	s->path = NULL;
+	if (s->path) { /* of an earlier start */
+		close(s->fd);
+		free(s->path);
+		s->path = NULL;
+		s->fd = sink == SINK_ERROR ? STDERR_FILENO : -1;
+	}
 	s->cap = buffer_bytes;
 	if (strcmp(where, "-") == 0 || strcmp(where, "stderr") == 0) {
 		s->fd = sink == SINK_ERROR ? STDERR_FILENO : STDOUT_FILENO;
