@@ -67,7 +67,7 @@ static int say_status(PyStatus status)
 	return 1;
 }
 
-/* The command line as the kernel keeps it; gunicorn too leaves the server's own in sys.argv. */
+/* The command line as the kernel keeps it (item 0 owns the memory of all); gunicorn too leaves the server's own in sys.argv. */
 static char **read_argv(size_t *ret_count)
 {
 	size_t len = 0, cap = 4096, count = 0;
@@ -103,7 +103,26 @@ static char **read_argv(size_t *ret_count)
 		at += strlen(data + at) + 1;
 	}
 	*ret_count = count;
-	return argv; /* kept for the process's life */
+	argv[0] = data;
+	return argv;
+}
+
+/* 0, or -1 with an exception set. */
+static int append_argv(PyObject *list)
+{
+	size_t argc = 0;
+	char **argv = read_argv(&argc);
+	int ret = 0;
+
+	for (size_t i = 0; i < argc && ret == 0; i++) {
+		REF arg = PyUnicode_DecodeFSDefault(argv[i]);
+
+		ret = arg ? PyList_Append(list, arg) : -1;
+	}
+	if (argv)
+		free(argv[0]);
+	free(argv);
+	return ret;
 }
 
 static PyStatus set_paths(PyConfig *config, const struct venv *venv)
@@ -161,8 +180,6 @@ static int say_exception(const char *what)
 
 static int start_boot(const char *folder, const struct venv *venv)
 {
-	size_t argc = 0;
-	char **argv = read_argv(&argc);
 	REF code = Py_CompileString(boot_source, "<ringtail>", Py_file_input);
 	REF list = PyList_New(0);
 	REF result = NULL;
@@ -173,12 +190,8 @@ static int start_boot(const char *folder, const struct venv *venv)
 	python.boot = PyImport_ExecCodeModule("_ringtail_boot", code);
 	if (!python.boot)
 		return say_exception("the start-up code");
-	for (size_t i = 0; argv && i < argc; i++) {
-		REF arg = PyUnicode_DecodeFSDefault(argv[i]);
-
-		if (!arg || PyList_Append(list, arg))
-			return say_exception("the command line");
-	}
+	if (append_argv(list))
+		return say_exception("the command line");
 	result = PyObject_CallMethod(python.boot, "enter", "NzO",
 		PyUnicode_DecodeFSDefault(folder), venv->prefix[0] ? venv->prefix : NULL, list);
 	if (!result)
