@@ -313,7 +313,6 @@ EXTRA_DIST += \
 	tests/clients \
 	tests/conftest.py \
 	tests/django \
-	tests/fuzz \
 	tests/harness \
 	tests/http \
 	tests/installcheck.sh \
@@ -321,7 +320,6 @@ EXTRA_DIST += \
 	tests/long \
 	tests/pool \
 	tests/python \
-	tests/race \
 	tests/run-pytest \
 	tests/run-unit \
 	tests/unit-missing.sh
