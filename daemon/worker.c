@@ -113,8 +113,8 @@ static int thread_start(struct worker *worker)
 	}
 	worker->has_thread = true;
 	pthread_setname_np(worker->thread, "ringtail-loop");
-	/* Its first word comes by stop_fd: started, or not. */
-	while (atomic_load(&worker->status) == STATUS_STARTING && eventfd_read(worker->stop_fd, &count) && errno == EINTR)
+	/* Its first word comes by stop_fd: started, or not. Always taken: one that is left would be read as the end. */
+	while (eventfd_read(worker->stop_fd, &count) && errno == EINTR)
 		;
 	return atomic_load(&worker->status);
 }
