@@ -41,6 +41,19 @@
 #endif
 #ifdef HAS_LEAK_CHECK
 #include <sanitizer/lsan_interface.h>
+
+/* An interpreter that is not finalised keeps what it and its extension modules have allocated. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+	return "leak:libpython\nleak:lib-dynload\nleak:-packages/\nleak:.cpython-\n";
+}
+
+const char *__lsan_default_options(void);
+const char *__lsan_default_options(void)
+{
+	return "print_suppressions=0";
+}
 #endif
 
 #define STATUS_FAILED 1

@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the machine allows: --doctor, and a start where io_uring is refused."""
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from harness import DEADLINE
 from harness.server import binary, run
 
 REFUSE = str(Path(__file__).with_name("refuse.py"))
 
 
 def refused(error, *args):
-    done = subprocess.run([sys.executable, REFUSE, error, binary(), *args], capture_output=True, text=True, timeout=30, check=False,
-                          stdin=subprocess.DEVNULL)
+    env = {name: value for name, value in os.environ.items() if not name.startswith("RINGTAIL_")}
+    done = subprocess.run([sys.executable, REFUSE, error, binary(), *args], capture_output=True, text=True, check=False,
+                          timeout=DEADLINE, stdin=subprocess.DEVNULL, env=env)
     if done.returncode == 77:
         pytest.skip("seccomp filters cannot be made here")
     return done

@@ -135,10 +135,10 @@ def test_an_address_that_cannot_be_had_is_one_message_and_status_1(app, bind, me
     assert err.startswith("ringtail: " + message) and err.count("\n") == 1, err
 
 
-def started(argv, fds=(), env=None, **options):
-    """A ringtail that inherits descriptors; its address comes from the socket."""
-    return subprocess.Popen(argv, pass_fds=fds, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                            env={**{k: v for k, v in os.environ.items() if not k.startswith("RINGTAIL_")}, **(env or {})}, **options)
+def started(argv, fds=(), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE):
+    """A ringtail that is started by hand."""
+    env = {name: value for name, value in os.environ.items() if not name.startswith("RINGTAIL_")}
+    return subprocess.Popen(argv, pass_fds=fds, stdin=stdin, stdout=subprocess.DEVNULL, stderr=stderr, text=True, env=env)
 
 
 def http(address):
@@ -223,8 +223,7 @@ def test_chdir_and_umask(ringtail, app, tmp_path):
 
 def test_standard_input_is_the_applications_in_debug_only(app):
     for flags, is_kept in ((["--debug"], True), ([], False)):
-        process = subprocess.Popen([binary(), *flags, "--bind", "127.0.0.1:0", app], stdin=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   text=True)
+        process = started([binary(), *flags, "--bind", "127.0.0.1:0", app], stdin=subprocess.PIPE)
         try:
             line = process.stderr.readline()
             port = int(re.search(r":(\d+) ", line)[1])
@@ -247,7 +246,7 @@ def test_the_limit_of_open_files_cuts_max_connections_and_says_so(app):
 
 def test_closed_standard_descriptors_are_not_given_to_sockets(app, tmp_path):
     path = tmp_path / "sock"
-    process = subprocess.Popen(["/bin/sh", "-c", f'exec "{binary()}" --bind unix:{path} "{app}" <&- >&- 2>&-'])
+    process = started(["/bin/sh", "-c", f'exec "{binary()}" --bind unix:{path} "{app}" <&- >&- 2>&-'], stderr=subprocess.DEVNULL)
     try:
         wait_for(path.exists, "the unix socket")
         def is_null(fd):
