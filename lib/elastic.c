@@ -258,7 +258,7 @@ static void look_at_all(struct rtail_elastic *pool, uint64_t now_ns, uint64_t se
 			struct census *ret_census)
 {
 	*ret_census = (struct census){.busy_until_ns = RTAIL__NEVER};
-	for (unsigned i = 0; i < pool->config.threads_max; i++)
+	for (unsigned i = 0; i < rtail__slots(pool); i++)
 		look_at(pool, &pool->threads[i], now_ns, settled_ns, is_fresh, ret_census);
 }
 
@@ -276,7 +276,7 @@ static bool find_busy(struct rtail_elastic *pool, uint64_t lane, uint64_t now_ns
 	unsigned hint = pool->busy_hint;
 
 	look_at(pool, &pool->threads[hint], now_ns, settled_ns, false, &census);
-	for (unsigned i = 0; i < pool->config.threads_max && !census.busy; i++) {
+	for (unsigned i = 0; i < rtail__slots(pool) && !census.busy; i++) {
 		if (i == pool->busy_hint)
 			continue;
 		look_at(pool, &pool->threads[i], now_ns, settled_ns, false, &census);
@@ -369,6 +369,7 @@ int rtail_elastic_message(struct rtail_elastic *pool, unsigned index, struct rta
 			  struct rtail_wake *ret_wake)
 {
 	struct rtail__thread *thread;
+	uint32_t *word;
 	uint32_t phase;
 
 	if (ret_wake)
@@ -387,8 +388,10 @@ int rtail_elastic_message(struct rtail_elastic *pool, unsigned index, struct rta
 	while (!atomic_compare_exchange_weak_explicit(&thread->inbox, &message->next, message, memory_order_release,
 						      memory_order_relaxed))
 		;
-	rtail__sight_reset(&thread->sight, pool->message_ns);
-	give_wake(pool, rtail__lane_call(thread), RTAIL_WAKE_MESSAGE, ret_wake);
+	word = rtail__lane_call(thread);
+	if (word)
+		rtail__sight_reset(&thread->sight, pool->message_ns);
+	give_wake(pool, word, RTAIL_WAKE_MESSAGE, ret_wake);
 	return 0;
 }
 
@@ -433,6 +436,7 @@ static uint64_t judge_head(struct rtail_elastic *pool, uint64_t now_ns, struct r
 		rtail__grow_measure(pool, now_ns);
 	for (;;) {
 		view.busy = census.busy + has_wake_under_way(pool);
+		view.held = census.held;
 		view.busy_until_ns = census.busy_until_ns;
 		decision = rtail__policy_aged(&view, &pool->limits);
 		if (decision.act != RTAIL__ASK_ALL)
@@ -440,9 +444,9 @@ static uint64_t judge_head(struct rtail_elastic *pool, uint64_t now_ns, struct r
 		look_at_all(pool, now_ns, settled_ns, true, &census);
 		view.is_fresh = true;
 		view.is_guess = census.is_guess;
-		view.cpu_permille = rtail__grow_cpu_permille(pool, view.since_ns, now_ns);
+		rtail__grow_measured(pool, &view);
 	}
-	if (decision.act == RTAIL__MEASURE && pool->cpu_at_ns < view.since_ns)
+	if (decision.act == RTAIL__MEASURE)
 		rtail__grow_measure(pool, now_ns);
 	if (decision.act == RTAIL__WAIT || decision.act == RTAIL__MEASURE)
 		return decision.again_ns;

@@ -49,7 +49,7 @@ bool rtail__grow(struct rtail_elastic *pool, uint64_t now_ns)
 
 void rtail__grow_reap(struct rtail_elastic *pool, uint64_t now_ns)
 {
-	for (unsigned i = 0; i < pool->config.threads_max; i++) {
+	for (unsigned i = 0; i < rtail__slots(pool); i++) {
 		struct rtail__thread *thread = &pool->threads[i];
 		uint32_t phase = atomic_load_explicit(&thread->phase, memory_order_acquire);
 
@@ -84,7 +84,7 @@ uint64_t rtail__grow_retire(struct rtail_elastic *pool, uint64_t now_ns)
 	if (now_ns < pool->retire_ns)
 		return pool->retire_ns;
 	pool->retire_ns = now_ns + idle_ns / 4;
-	for (unsigned i = 0; i < pool->config.threads_max && pool->alive > pool->config.threads; i++) {
+	for (unsigned i = 0; i < rtail__slots(pool) && pool->alive > pool->config.threads; i++) {
 		struct rtail__thread *thread = &pool->threads[i];
 		uint32_t stamp = atomic_load_explicit(&thread->stamp, memory_order_relaxed);
 
@@ -114,7 +114,7 @@ uint64_t rtail__grow_cpu(const struct rtail_elastic *pool)
 {
 	uint64_t sum = 0;
 
-	for (unsigned i = 0; i < pool->config.threads_max; i++) {
+	for (unsigned i = 0; i < rtail__slots(pool); i++) {
 		const struct rtail__thread *thread = &pool->threads[i];
 		struct timespec ts;
 		clockid_t clock;
@@ -134,14 +134,15 @@ void rtail__grow_measure(struct rtail_elastic *pool, uint64_t now_ns)
 	pool->cpu_at_ns = now_ns;
 }
 
-int rtail__grow_cpu_permille(const struct rtail_elastic *pool, uint64_t since_ns, uint64_t now_ns)
+void rtail__grow_measured(const struct rtail_elastic *pool, struct rtail__lane_view *view)
 {
-	uint64_t used_ns, passed_ns;
+	uint64_t cpu_ns;
 
-	if (pool->cpu_at_ns < since_ns || now_ns < pool->cpu_at_ns + rtail__policy_measure_ns(&pool->limits))
-		return -1;
-	used_ns = pool->cpu_read(pool) - pool->cpu_ns;
-	passed_ns = now_ns - pool->cpu_at_ns;
-	/* A thread that ended meanwhile takes its time with it. */
-	return used_ns > 1000 * passed_ns ? 0 : (int)(used_ns * 1000 / passed_ns);
+	view->measured_ns = view->used_ns = 0;
+	if (pool->cpu_at_ns < view->since_ns)
+		return;
+	cpu_ns = pool->cpu_read(pool);
+	view->measured_ns = view->now_ns - pool->cpu_at_ns;
+	/* A thread that ended meanwhile has taken its time with it. */
+	view->used_ns = cpu_ns > pool->cpu_ns ? cpu_ns - pool->cpu_ns : 0;
 }

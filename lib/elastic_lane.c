@@ -90,7 +90,7 @@ bool rtail__lane_may_take(struct rtail__thread *thread)
 static bool may_spin(const struct rtail_elastic *pool)
 {
 	return pool->spin_ns &&
-	       (pool->spins_beside ||
+	       (pool->spins_beside || pool->config.mode == RTAIL_ELASTIC_OFF ||
 		sched_getcpu() != atomic_load_explicit(&pool->submitter_cpu, memory_order_relaxed));
 }
 
@@ -230,7 +230,7 @@ static struct rtail__thread *find_last_parked(struct rtail_elastic *pool, enum r
 	struct rtail__thread *last = NULL;
 	uint32_t last_stamp = 0;
 
-	for (unsigned i = 0; i < pool->config.threads_max; i++) {
+	for (unsigned i = 0; i < rtail__slots(pool); i++) {
 		struct rtail__thread *thread = &pool->threads[i];
 		uint32_t stamp;
 

@@ -2,9 +2,10 @@
 /* elastic_policy.c: the rules of the elastic pool as pure functions. Owned by the submitter. */
 #include "elastic_policy.h"
 
-#define COMPUTING_PERMILLE 500 /* half a CPU: S is the lock's wait, not a held thread's */
-#define STARVED_PERMILLE 100
-#define STARVED_PATIENCE 10    /* times grow_ns; then a thread is started all the same */
+/* Of the CPU time that passed, what the handlers have used: */
+#define COMPUTING_DIVISOR 2   /* half: S is the lock's wait, not a held thread's */
+#define STARVED_DIVISOR   10  /* less than a tenth: they do not get to run */
+#define STARVED_PATIENCE  10  /* times grow_ns; then a thread is started all the same */
 
 static uint64_t earlier(uint64_t a, uint64_t b)
 {
@@ -82,7 +83,8 @@ bool rtail__head_look(struct rtail__head *head, uint64_t pushes, uint64_t pops, 
  */
 static bool is_starved(const struct rtail__lane_view *view, const struct rtail__limits *limits)
 {
-	return view->cpu_permille < STARVED_PERMILLE && view->now_ns < view->since_ns + STARVED_PATIENCE * limits->grow_ns;
+	return view->used_ns < view->measured_ns / STARVED_DIVISOR &&
+	       view->now_ns < view->since_ns + STARVED_PATIENCE * limits->grow_ns;
 }
 
 static struct rtail__decision wait_until(uint64_t again_ns)
@@ -95,26 +97,53 @@ static struct rtail__decision act_now(enum rtail__act act)
 	return (struct rtail__decision){act, RTAIL__NEVER};
 }
 
+static struct rtail__decision measure_until(uint64_t again_ns)
+{
+	return (struct rtail__decision){RTAIL__MEASURE, again_ns};
+}
+
+/*
+ * Rule 5, everybody held: one look does not tell a thread that sleeps from one between two short queries, so nobody must
+ * have run between two looks. (With one look, two threads under 32 clients of a view of five short queries were both
+ * "held" often enough to have four more started in three seconds.)
+ */
+static struct rtail__decision decide_all_held(const struct rtail__lane_view *view, const struct rtail__limits *limits)
+{
+	uint64_t old_ns = view->since_ns + limits->grow_ns;
+
+	if (view->now_ns >= old_ns || !view->held)
+		return act_now(RTAIL__GROW);
+	if (!view->measured_ns)
+		return measure_until(earlier(view->now_ns + limits->wake_age_ns, old_ns));
+	if (view->used_ns) /* looked at at twice the time each: a pool of many threads that doze is not asked all the time */
+		return measure_until(earlier(view->now_ns + (view->now_ns - view->since_ns), old_ns));
+	if (view->measured_ns < limits->wake_age_ns)
+		return wait_until(view->now_ns + limits->wake_age_ns - view->measured_ns);
+	return act_now(RTAIL__GROW);
+}
+
 /* Rule 5: nobody is parked or spinning. */
 static struct rtail__decision decide_growth(const struct rtail__lane_view *view, const struct rtail__limits *limits)
 {
 	uint64_t old_ns = view->since_ns + limits->grow_ns;
-	bool is_old = view->now_ns >= old_ns;
+	uint64_t measure_ns = rtail__policy_measure_ns(limits);
 
-	if (view->busy && !is_old)
+	if (view->busy && view->now_ns < old_ns)
 		return wait_until(earlier(view->busy_until_ns, old_ns));
 	/* After a stall of the whole machine every age is a lie: look once more before starting threads for it. */
 	if (view->due_ns != RTAIL__NEVER && view->now_ns > view->due_ns + limits->grow_ns)
 		return act_now(RTAIL__LOOK_AGAIN);
 	if (!view->is_fresh)
 		return act_now(RTAIL__ASK_ALL);
+	if (!view->busy && !view->is_guess)
+		return decide_all_held(view, limits);
 	if (view->busy >= view->threads + 4)
 		return wait_until(earlier(view->busy_until_ns, view->now_ns + limits->grow_ns));
-	if (!view->busy && !view->is_guess)
-		return act_now(RTAIL__GROW);
-	if (view->cpu_permille < 0)
-		return (struct rtail__decision){RTAIL__MEASURE, view->now_ns + rtail__policy_measure_ns(limits)};
-	if (view->is_guess ? view->cpu_permille >= COMPUTING_PERMILLE : is_starved(view, limits))
+	if (!view->measured_ns)
+		return measure_until(view->now_ns + measure_ns);
+	if (view->measured_ns < measure_ns)
+		return wait_until(view->now_ns + measure_ns - view->measured_ns);
+	if (view->is_guess ? view->used_ns >= view->measured_ns / COMPUTING_DIVISOR : is_starved(view, limits))
 		return wait_until(view->now_ns + limits->grow_ns);
 	return act_now(RTAIL__GROW);
 }

@@ -73,12 +73,14 @@ struct rtail__lane_view {
 	unsigned parked;       /* threads that may be woken for a job */
 	unsigned aside;        /* parked threads that own paused things */
 	unsigned busy;         /* neither parked nor held, the spinner too */
+	unsigned held;         /* in a job */
 	bool is_spinning;
 	bool can_grow;         /* fewer threads than threads_max */
 	bool is_parallel;
-	bool is_fresh;         /* busy was asked now, for growth; the next two are known then */
+	bool is_fresh;         /* busy was asked now, for growth; what follows is known then */
 	bool is_guess;         /* somebody could not be asked exactly: see stall.h */
-	int cpu_permille;      /* of one CPU, used by the handlers since the head waits; -1 = not measured yet */
+	uint64_t measured_ns;  /* how long the handlers' CPU time has been measured while the head waits, 0 = not yet */
+	uint64_t used_ns;      /* what they have used of it */
 };
 
 struct rtail__limits {
@@ -92,7 +94,7 @@ enum rtail__act {
 	RTAIL__WAKE,       /* a parked thread */
 	RTAIL__WAKE_ASIDE, /* a parked thread that owns paused things */
 	RTAIL__ASK_ALL,    /* ask every thread afresh and come back with is_fresh */
-	RTAIL__MEASURE,    /* begin to measure the handlers' CPU time, and look again at again_ns */
+	RTAIL__MEASURE,    /* begin (anew) to measure the handlers' CPU time, and look again at again_ns */
 	RTAIL__GROW,       /* start one thread */
 	RTAIL__LOOK_AGAIN, /* the tick came far too late to judge by: the head's age begins anew */
 };

@@ -132,6 +132,7 @@ struct rtail_elastic {
 	/* Rarely written. */
 	_Alignas(RTAIL__LINE) _Atomic uint32_t stop; /* enum rtail__stop */
 	_Atomic uint32_t can_grow;     /* submitter to threads: a further thread could be started */
+	_Atomic uint32_t slots;        /* those below have had a thread: what is beyond need not be looked at */
 	_Atomic int submitter_cpu;     /* where it ran at its last tick, -1 = not known */
 
 	_Alignas(RTAIL__LINE) _Atomic uint64_t lane;
@@ -181,6 +182,11 @@ static inline bool rtail__thread_is_held(const struct rtail__thread *thread)
 	}
 }
 
+static inline unsigned rtail__slots(const struct rtail_elastic *pool)
+{
+	return atomic_load_explicit(&pool->slots, memory_order_relaxed);
+}
+
 /* Owner-written statistics: one writer, any reader. */
 static inline void rtail__count(_Atomic uint64_t *counter)
 {
@@ -226,9 +232,9 @@ uint64_t rtail__grow_retire(struct rtail_elastic *pool, uint64_t now_ns);
 /* CPU time that the handlers have used so far. */
 uint64_t rtail__grow_cpu(const struct rtail_elastic *pool);
 
-/* Begins to measure their use; what it has been since, in thousandths of one CPU, -1 = not measured since since_ns. */
+/* Begins to measure what they use from now on; puts what was measured since since_ns into the view. */
 void rtail__grow_measure(struct rtail_elastic *pool, uint64_t now_ns);
-int rtail__grow_cpu_permille(const struct rtail_elastic *pool, uint64_t since_ns, uint64_t now_ns);
+void rtail__grow_measured(const struct rtail_elastic *pool, struct rtail__lane_view *view);
 
 /* Fewer or more threads are counted. */
 void rtail__grow_set_alive(struct rtail_elastic *pool, unsigned alive);

@@ -191,6 +191,7 @@ static void *thread_main(void *arg)
 
 int rtail__thread_start(struct rtail__thread *thread)
 {
+	struct rtail_elastic *pool = thread->pool;
 	int error;
 
 	rtail__parker_init(&thread->parker);
@@ -199,6 +200,9 @@ int rtail__thread_start(struct rtail__thread *thread)
 	thread->is_messages_turn = false;
 	thread->is_leaving = false;
 	atomic_store_explicit(&thread->owned, 0, memory_order_relaxed);
+	/* Before the thread can park: whoever counts it parked finds its slot. */
+	if (thread->index >= rtail__slots(pool))
+		atomic_store_explicit(&pool->slots, thread->index + 1, memory_order_relaxed);
 	atomic_store_explicit(&thread->phase, RTAIL__STARTING, memory_order_relaxed);
 	error = pthread_create(&thread->pthread, NULL, thread_main, thread);
 	if (error)

@@ -155,6 +155,12 @@ bool rig_tick(uint64_t now_ns, int64_t *ret_again_ns)
 	return wake.word;
 }
 
+void rig_age(uint64_t now_ns)
+{
+	rig_tick(now_ns + T_NS, NULL);
+	rig_tick(now_ns + 2 * T_NS, NULL);
+}
+
 void rig_open(struct rig_job *job)
 {
 	if (atomic_exchange(&job->is_open, true))

@@ -69,6 +69,8 @@ int rig_push(struct rig_job *job, uint64_t now_ns, struct rtail_wake *ret_wake);
 bool rig_submit(struct rig_job *job, uint64_t now_ns);
 /* Ticks; makes the wake, if any; whether there was one. */
 bool rig_tick(uint64_t now_ns, int64_t *ret_again_ns);
+/* The two ticks after which a job pushed at now_ns behind held threads has a new one. */
+void rig_age(uint64_t now_ns);
 void rig_wake(const struct rtail_wake *wake);
 void rig_open(struct rig_job *job);
 /* A thread stands in a job of this kind, which was pushed at RIG_T0; the ring was seen empty then. */

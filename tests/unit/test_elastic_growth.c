@@ -28,7 +28,7 @@ START_TEST(test_growth_counts_held_threads_up_to_threads_max)
 		now_ns += MS;
 		rig_submit(job, now_ns);
 		ck_assert_uint_eq(rig_stats().threads, i - 1);
-		rig_tick(now_ns + T_NS, NULL);
+		rig_age(now_ns);
 		ck_assert_uint_eq(rig_stats().threads, i);
 		rig_wait_blocked(job);
 	}
@@ -67,6 +67,18 @@ static uint64_t tick_until_threads(unsigned threads, uint64_t end_ns)
 	}
 	return test_now_ns;
 }
+
+START_TEST(test_held_threads_that_run_now_and_then_do_not_make_the_pool_grow_before_10_ms)
+{
+	rig_prepare(1, 8);
+	rig_start();
+	rig_hold(AT_SEMAPHORE); /* at each look; between them it runs */
+	cpu_permille = 300;
+	rig_submit(rig_job(AT_SEMAPHORE), RIG_T0);
+	ck_assert_uint_eq(tick_until_threads(2, RIG_T0 + RTAIL_S), RIG_T0 + 10 * MS);
+	rig_stop();
+}
+END_TEST
 
 START_TEST(test_beside_a_thread_that_computes_the_pool_grows_at_10_ms)
 {
@@ -143,7 +155,7 @@ START_TEST(test_after_a_stall_of_the_machine_the_pool_looks_again_before_it_grow
 	rig_tick(RIG_T0 + 3 * RTAIL_S, &again_ns);
 	ck_assert_uint_eq(rig_stats().threads, 1);
 	ck_assert_int_eq(again_ns, T_NS);
-	rig_tick(RIG_T0 + 3 * RTAIL_S + T_NS, NULL);
+	rig_age(RIG_T0 + 3 * RTAIL_S);
 	ck_assert_uint_eq(rig_stats().threads, 2);
 	rig_stop();
 }
@@ -197,8 +209,7 @@ static void grow_one_and_idle(void)
 
 	first = rig_hold(AT_SEMAPHORE);
 	rig_submit(second = rig_job(AT_SEMAPHORE), RIG_T0);
-	rig_tick(RIG_T0, NULL);
-	rig_tick(RIG_T0 + T_NS, NULL);
+	rig_age(RIG_T0);
 	rig_wait_blocked(second);
 	rig_open(first);
 	rig_open(second);
@@ -272,7 +283,7 @@ START_TEST(test_a_slot_is_used_again_after_a_retirement)
 	rig_wait_blocked(first);
 	rig_tick(now_ns + 1, NULL);
 	rig_submit(second = rig_job(AT_NOTHING), now_ns + MS);
-	rig_tick(now_ns + MS + T_NS, NULL);
+	rig_age(now_ns + MS);
 	rig_wait_done(second);
 	ck_assert_uint_eq(rig_stats().threads, 2);
 	ck_assert_uint_eq(rig_stats().threads_peak, 2);
@@ -289,6 +300,7 @@ int main(void)
 
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, test_growth_counts_held_threads_up_to_threads_max);
+	tcase_add_test(tcase, test_held_threads_that_run_now_and_then_do_not_make_the_pool_grow_before_10_ms);
 	tcase_add_loop_test(tcase, test_beside_a_thread_that_computes_the_pool_grows_at_10_ms, 0, 2);
 	tcase_add_test(tcase, test_beside_threads_that_get_no_cpu_the_pool_grows_at_100_ms);
 	tcase_add_test(tcase, test_threads_that_compute_stop_growth_at_four_more_than_configured);

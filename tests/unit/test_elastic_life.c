@@ -141,14 +141,14 @@ START_TEST(test_a_growth_refused_by_the_hook_is_counted_and_survived)
 	rig_start();
 	rig_hold(AT_SEMAPHORE);
 	rig_submit(rig_job(AT_NOTHING), RIG_T0);
-	rig_tick(RIG_T0 + T_NS, NULL);
-	RIG_WAIT((rig_tick(RIG_T0 + T_NS, NULL), rig_stats().grow_failed == 1));
+	rig_age(RIG_T0);
+	RIG_WAIT((rig_tick(RIG_T0 + 2 * T_NS, NULL), rig_stats().grow_failed == 1));
 	ck_assert_uint_eq(rig_stats().threads, 1);
-	rig_tick(RIG_T0 + 2 * T_NS, &again_ns);
+	rig_tick(RIG_T0 + 3 * T_NS, &again_ns);
 	ck_assert_int_gt(again_ns, 100 * MS); /* not at every tick anew */
 	refuse_from = 1000;
 	rig_tick(RIG_T0 + 2 * RTAIL_S, NULL);
-	rig_tick(RIG_T0 + 2 * RTAIL_S + T_NS, NULL);
+	rig_age(RIG_T0 + 2 * RTAIL_S);
 	rig_wait_done(&rig.jobs[1]);
 	ck_assert_uint_eq(rig_stats().threads, 2);
 	rig_stop();
@@ -167,12 +167,12 @@ START_TEST(test_a_growth_refused_by_the_system_is_counted_and_survived)
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, (size_t)1 << 46); /* more than there is */
 	ck_assert_int_eq(pthread_setattr_default_np(&attr), 0);
-	rig_tick(RIG_T0 + T_NS, NULL);
+	rig_age(RIG_T0);
 	ck_assert_uint_eq(rig_stats().grow_failed, 1);
 	ck_assert_uint_eq(rig_stats().threads, 1);
 	pthread_setattr_default_np(&old);
 	rig_tick(RIG_T0 + 2 * RTAIL_S, NULL);
-	rig_tick(RIG_T0 + 2 * RTAIL_S + T_NS, NULL);
+	rig_age(RIG_T0 + 2 * RTAIL_S);
 	rig_wait_done(&rig.jobs[1]);
 	rig_stop();
 }

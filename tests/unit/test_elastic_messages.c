@@ -77,6 +77,22 @@ START_TEST(test_a_message_reaches_a_spinner)
 }
 END_TEST
 
+START_TEST(test_a_message_to_a_held_thread_does_not_make_it_busy)
+{
+	struct rtail_message message;
+
+	rig_prepare(2, 2);
+	rig_start();
+	rig_hold(AT_SEMAPHORE);
+	ck_assert(rig_submit(rig_job(AT_NOTHING), RIG_T0 + T_NS));
+	rig_wait_parked(1);
+	message.job = rig_as_job(rig_job(AT_NOTHING));
+	ck_assert_int_eq(rtail_elastic_message(rig.pool, (unsigned)atomic_load(&rig.jobs[0].thread), &message, NULL), 0);
+	ck_assert(rig_submit(rig_job(AT_NOTHING), RIG_T0 + T_NS + 1));
+	rig_stop();
+}
+END_TEST
+
 START_TEST(test_a_message_to_no_thread_is_refused)
 {
 	struct rtail_message message = {.job = {NULL, NULL}};
@@ -217,7 +233,7 @@ START_TEST(test_an_owner_never_retires_and_does_when_it_owns_nothing_any_more)
 	second = rig_job(AT_NOTHING);
 	second->own = 1;
 	rig_submit(second, RIG_T0);
-	rig_tick(RIG_T0 + T_NS, NULL);
+	rig_age(RIG_T0);
 	rig_wait_done(second);
 	rig_open(first);
 	rig_wait_parked(2);
@@ -245,7 +261,7 @@ START_TEST(test_owners_alone_do_not_retire)
 	first->own = 1;
 	rig_submit(rig_job(AT_NOTHING), RIG_T0);
 	rig.jobs[1].own = 1;
-	rig_tick(RIG_T0 + T_NS, NULL);
+	rig_age(RIG_T0);
 	rig_wait_done(&rig.jobs[1]);
 	rig_open(first);
 	rig_wait_parked(2);
@@ -332,6 +348,7 @@ static void add_messages(Suite *suite)
 	tcase_add_loop_test(tcase, test_a_message_runs_on_its_thread_woken_by_name, 0, 3);
 	tcase_add_test(tcase, test_messages_run_in_their_order_and_before_the_rings_jobs);
 	tcase_add_test(tcase, test_a_message_reaches_a_spinner);
+	tcase_add_test(tcase, test_a_message_to_a_held_thread_does_not_make_it_busy);
 	tcase_add_test(tcase, test_a_message_to_no_thread_is_refused);
 	tcase_add_loop_test(tcase, test_an_owner_leaves_jobs_to_who_else_is_parked, 0, 3);
 	tcase_add_test(tcase, test_jobs_behind_the_one_that_made_its_thread_an_owner_go_to_another);

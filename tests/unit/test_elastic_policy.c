@@ -25,6 +25,7 @@ static void setup(void)
 					 .due_ns = T0 + T,
 					 .busy_until_ns = RTAIL__NEVER,
 					 .threads = 2,
+					 .held = 1,
 					 .can_grow = true};
 }
 
@@ -205,6 +206,33 @@ START_TEST(test_growth_asks_everybody_afresh_first)
 {
 	ck_assert_int_eq(act(), RTAIL__ASK_ALL);
 	view.is_fresh = true;
+	ck_assert_int_eq(act(), RTAIL__MEASURE);
+}
+END_TEST
+
+START_TEST(test_held_threads_that_did_not_run_for_t_make_the_pool_grow)
+{
+	view.is_fresh = true;
+	ck_assert_int_eq(act(), RTAIL__MEASURE);
+	ck_assert_uint_eq(rtail__policy_aged(&view, &limits).again_ns, T0 + 2 * T);
+	view.measured_ns = T / 2;
+	ck_assert_uint_eq(again(), T0 + T + T / 2);
+	view.measured_ns = T;
+	ck_assert_int_eq(act(), RTAIL__GROW);
+}
+END_TEST
+
+START_TEST(test_held_threads_that_ran_meanwhile_do_not_until_the_head_is_old)
+{
+	view.is_fresh = true;
+	view.now_ns = view.due_ns = T0 + 4 * T;
+	view.measured_ns = 2 * T;
+	view.used_ns = 1;
+	ck_assert_int_eq(act(), RTAIL__MEASURE);
+	ck_assert_uint_eq(rtail__policy_aged(&view, &limits).again_ns, T0 + 8 * T);
+	view.now_ns = view.due_ns = T0 + 10 * MS - 1;
+	ck_assert_uint_eq(rtail__policy_aged(&view, &limits).again_ns, T0 + 10 * MS);
+	view.now_ns = view.due_ns = T0 + 10 * MS;
 	ck_assert_int_eq(act(), RTAIL__GROW);
 }
 END_TEST
@@ -227,7 +255,8 @@ START_TEST(test_with_a_busy_thread_growth_waits_until_the_head_is_old)
 	view.now_ns = view.due_ns = T0 + 10 * MS;
 	ck_assert_int_eq(act(), RTAIL__ASK_ALL);
 	view.is_fresh = true;
-	view.cpu_permille = 100;
+	view.measured_ns = 7 * MS;
+	view.used_ns = 1 * MS;
 	ck_assert_int_eq(act(), RTAIL__GROW);
 }
 END_TEST
@@ -237,9 +266,11 @@ START_TEST(test_threads_that_get_no_cpu_are_not_helped_by_another_one)
 	view.is_fresh = true;
 	view.busy = 1;
 	view.now_ns = view.due_ns = T0 + 10 * MS;
-	view.cpu_permille = -1;
 	ck_assert_int_eq(act(), RTAIL__MEASURE);
-	view.cpu_permille = 99;
+	view.measured_ns = 2 * MS;
+	ck_assert_uint_eq(again(), T0 + 10 * MS + 500 * US);
+	view.measured_ns = 5 * MS;
+	view.used_ns = 499 * US;
 	ck_assert_uint_eq(again(), T0 + 20 * MS);
 	view.now_ns = view.due_ns = T0 + 100 * MS - 1;
 	ck_assert_int_eq(act(), RTAIL__WAIT);
@@ -251,13 +282,13 @@ END_TEST
 START_TEST(test_without_exact_looks_half_a_cpu_in_use_forbids_growth)
 {
 	view.is_fresh = view.is_guess = true;
-	view.cpu_permille = -1;
 	ck_assert_int_eq(act(), RTAIL__MEASURE);
-	view.cpu_permille = 500;
+	view.measured_ns = 4 * MS;
+	view.used_ns = 2 * MS;
 	ck_assert_int_eq(act(), RTAIL__WAIT);
 	view.now_ns = view.due_ns = T0 + 5000 * MS;
 	ck_assert_int_eq(act(), RTAIL__WAIT);
-	view.cpu_permille = 499;
+	view.used_ns = 2 * MS - 1;
 	ck_assert_int_eq(act(), RTAIL__GROW);
 }
 END_TEST
@@ -265,7 +296,7 @@ END_TEST
 START_TEST(test_growth_stops_at_four_busy_threads_more_than_configured)
 {
 	view.is_fresh = true;
-	view.cpu_permille = 900;
+	view.measured_ns = view.used_ns = 5 * MS;
 	view.now_ns = view.due_ns = T0 + 10 * MS;
 	view.busy = 5;
 	ck_assert_int_eq(act(), RTAIL__GROW);
@@ -277,6 +308,7 @@ END_TEST
 START_TEST(test_held_threads_do_not_count_against_growth)
 {
 	view.is_fresh = true;
+	view.measured_ns = T;
 	view.busy = 0; /* 40 exist, all held */
 	ck_assert_int_eq(act(), RTAIL__GROW);
 }
@@ -299,8 +331,8 @@ END_TEST
 START_TEST(test_a_tick_that_comes_far_too_late_looks_again_before_it_grows)
 {
 	view.is_fresh = true;
+	view.measured_ns = view.used_ns = 5 * MS;
 	view.now_ns = view.due_ns + 10 * MS + 1;
-	view.cpu_permille = 900;
 	ck_assert_int_eq(act(), RTAIL__LOOK_AGAIN);
 	view.busy = 1;
 	ck_assert_int_eq(act(), RTAIL__LOOK_AGAIN);
@@ -322,6 +354,7 @@ END_TEST
 START_TEST(test_a_thread_is_started_rather_than_an_owner_woken)
 {
 	view.aside = 1;
+	view.held = 0;
 	view.is_fresh = true;
 	ck_assert_int_eq(act(), RTAIL__GROW);
 }
@@ -369,6 +402,8 @@ int main(void)
 	tcase_add_test(tcase, test_without_a_lock_it_is_t_always);
 	tcase_add_test(tcase, test_a_spinner_is_waited_for);
 	tcase_add_test(tcase, test_growth_asks_everybody_afresh_first);
+	tcase_add_test(tcase, test_held_threads_that_did_not_run_for_t_make_the_pool_grow);
+	tcase_add_test(tcase, test_held_threads_that_ran_meanwhile_do_not_until_the_head_is_old);
 	tcase_add_test(tcase, test_a_parked_thread_is_woken_instead_of_growth);
 	tcase_add_test(tcase, test_with_a_busy_thread_growth_waits_until_the_head_is_old);
 	tcase_add_test(tcase, test_threads_that_get_no_cpu_are_not_helped_by_another_one);
