@@ -141,7 +141,7 @@ class Connection:
     def describe(self):
         def show(data):
             data = bytes(data)
-            return repr(data) if len(data) <= 3000 else f"{data[:1500]!r} ... ({len(data)} bytes) ... {data[-500:]!r}"
+            return repr(data) if len(data) <= 1500 else f"{data[:600]!r} ... ({len(data)} bytes) ... {data[-400:]!r}"
         return f"sent: {show(self.sent)}\nreceived: {show(self.received)}{' EOF' if self.is_eof else ''}"
 
     def fill(self, what):

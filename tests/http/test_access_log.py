@@ -49,7 +49,7 @@ def test_json_is_one_object_a_line(ringtail, tmp_path):
 
 def test_an_own_format_is_filled_with_variables(ringtail, tmp_path):
     server = ringtail(access_log=tmp_path / "log",
-                      access_log_format="$remote_addr|$request_method|$request_uri|$status|$body_bytes_sent|$http_x_own|$sent_http_content_type|$environ_path_info|end")
+                      access_log_format="$remote_addr|$request_method|$request_uri|$status|$body_bytes_sent|$http_x_own|$sent_http_content_type|end")
     server.get("/bytes?n=5", headers=[("X-Own", "mine")])
     (line,) = lines(tmp_path / "log", 1)
     parts = line.split("|")

@@ -42,10 +42,23 @@ def test_the_coding_name_is_compared_without_case(server):
 
 def test_trailers_do_not_become_headers(server):
     with server.connect() as conn:
-        conn.send(b"POST /environ HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\nX-Evil: 1\r\nHost: other\r\nContent-Length: 5\r\n\r\n")
+        conn.send(b"POST /environ HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\nX-Evil: 1\r\nHost: other\r\n\r\n")
         environ = conn.read_response().json()
         assert "HTTP_X_EVIL" not in environ and environ["HTTP_HOST"] == "test"
         assert conn.roundtrip(target="/q?n=next").text == "next"
+
+
+@pytest.mark.parametrize("trailer", [b"Content-Length: 5", b"Transfer-Encoding: chunked", b"Content-Length: x"])
+def test_a_trailer_that_speaks_of_framing_is_dropped_or_refused(server, trailer):
+    """RFC 9110 6.5.1 forbids it to the sender; it must never frame anything here."""
+    with server.connect() as conn:
+        conn.send(HEAD + b"5\r\nhello\r\n0\r\n" + trailer + b"\r\n\r\nGET /q?n=next HTTP/1.1\r\nHost: test\r\n\r\n")
+        response = conn.read_response()
+        if response.status == 400:
+            conn.read_close()
+        else:
+            assert response.body == b"hello"
+            assert conn.read_response().text == "next"
 
 
 def test_the_application_sees_no_transfer_coding_that_is_already_removed(server):

@@ -38,9 +38,12 @@ def test_a_queued_request_whose_client_reset_is_not_run(server):
     conns, arrivals = occupy(server)
     conn = server.connect()
     conn.request(target="/q?n=1&tag=reset-queued")
+    wait_for(lambda: server.connections() == 3, "the accept")
     after = server.connect()
     after.request(target="/q?n=2")
+    wait_for(lambda: server.connections() == 4, "the accept")
     conn.reset()
+    wait_for(lambda: server.connections() == 3, "the reset connection's end")
     free(conns, arrivals)
     assert after.read_response().text == "2"
     assert server.get("/calls?of=reset-queued").text == "0"
@@ -49,12 +52,11 @@ def test_a_queued_request_whose_client_reset_is_not_run(server):
 def test_a_queued_request_whose_client_closed_is_not_run(server):
     """close() looks like a half-close until the first bytes of the status line have been answered by a reset."""
     conns, arrivals = occupy(server)
-    before = server.fds()
     conn = server.connect()
     conn.request(target="/q?n=1&tag=closed-queued")
-    wait_for(lambda: server.fds() > before, "the accept")
+    wait_for(lambda: server.connections() == 3, "the accept")
     conn.close()
-    wait_for(lambda: server.fds() == before, "the closed connection's end")
+    wait_for(lambda: server.connections() == 2, "the closed connection's end")
     free(conns, arrivals)
     assert server.get("/calls?of=closed-queued").text == "0"
 
@@ -264,18 +266,15 @@ def test_a_file_that_is_being_sent_is_closed_when_the_client_resets(server):
 
 
 def test_a_reset_while_a_body_is_on_its_way_costs_nothing(server):
-    before = server.fds()
     for _ in range(20):
         conn = server.connect()
         conn.send(b"POST /echo?tag=reset-body HTTP/1.1\r\nHost: test\r\nContent-Length: 1000000\r\n\r\n" + b"x" * 400000)
         conn.reset()
     assert server.get("/calls?of=reset-body").text == "0"
-    wait_for(lambda: server.fds() <= before, "the descriptors of the reset connections", describe=lambda: f"{server.fds()} > {before}")
+    wait_for(lambda: server.connections() == 0, "the end of the reset connections", describe=lambda: f"{server.connections()} left")
 
 
 def test_connections_that_come_and_go_leave_no_descriptor(server):
-    server.get("/")
-    before = server.fds()
     for number in range(200):
         conn = server.connect()
         if number % 4 == 0:
@@ -287,4 +286,4 @@ def test_connections_that_come_and_go_leave_no_descriptor(server):
         else:
             conn.request(target="/").close()
     assert server.get("/q?n=1").text == "1"
-    wait_for(lambda: server.fds() <= before, "the descriptors of the gone connections", describe=lambda: f"{server.fds()} > {before}")
+    wait_for(lambda: server.connections() == 0, "the end of the gone connections", describe=lambda: f"{server.connections()} left")

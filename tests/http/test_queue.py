@@ -1,10 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""queue-size and queue-timeout: 503 at once, without Python; max-connections: nobody is refused (SPEC 2)."""
-import time
-
-from harness import SCALE, wait_for
-
-
+"""queue-size: 503 at once, without Python; max-connections: nobody is refused (SPEC 2)."""
 def occupied(ringtail, gate, **options):
     server = ringtail(threads=1, threads_max=1, env=gate.env, **options)
     conn = server.connect()
@@ -56,21 +51,6 @@ def server_has_queued(server):
     with server.connect() as conn:
         conn.send(b"BAD\r\n\r\n")
         conn.read_response()
-
-
-def test_queue_timeout_answers_503_and_never_reaches_python(ringtail, gate):
-    server, busy, arrival = occupied(ringtail, gate, queue_timeout=f"{int(200 * SCALE)}ms")
-    with server.connect() as conn, server.connect() as pace:
-        conn.request(target="/q?n=1&tag=too-old")
-        server_has_queued(server)
-        start = time.monotonic()
-        wait_for(lambda: conn.available() or time.monotonic() - start > 0.5 * SCALE, "the age or an early 503")
-        arrival.release("done")
-        assert busy.read_response().text == "done"
-        response = conn.read_response()
-        assert response.status == 503
-        pace.request(target="/calls?of=too-old")
-        assert pace.read_response().text == "0"
 
 
 def test_at_max_connections_the_longest_idle_connection_is_closed_for_a_new_one(ringtail):

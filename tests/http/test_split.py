@@ -4,7 +4,7 @@ import pytest
 from harness import parse_responses
 from harness.fixtures import module_server
 
-server = module_server()
+server = module_server(max_keepalive_requests=0)
 
 GET = b"GET /q?n=7 HTTP/1.1\r\nHost: test\r\nAccept: text/plain\r\nCookie: a=1; b=2\r\n\r\n"
 POST = b"POST /echo HTTP/1.1\r\nHost: test\r\nContent-Length: 12\r\n\r\nhello\r\n\r\nyou"

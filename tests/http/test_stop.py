@@ -219,7 +219,7 @@ def test_the_start_up_line_names_application_address_python_and_threads(ringtail
     server = ringtail(threads=3)
     line = server.start_line
     assert "main.py" in line or "main:application" in line, line
-    assert str(server.port) in line and "Python 3." in line and "3 threads" in line, line
+    assert str(server.port) in line and "Python 3." in line and "threads 3" in line, line
 
 
 def test_a_port_in_use_is_one_message_and_exit_status_1(ringtail):
