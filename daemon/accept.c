@@ -41,15 +41,30 @@ static uint32_t room(const struct loop *loop)
 	return loop->conns.count < max ? max - loop->conns.count : 0;
 }
 
+/* Full: nobody is taken, but whoever waits may have the place of an idle connection. */
+static void watch(struct loop *loop)
+{
+	if (loop->is_crowded)
+		return;
+	for (size_t i = 0; i < loop->worker->listener_count; i++) {
+		struct loop_listener *listener = &loop->listeners[i];
+
+		if (!listener->is_armed && !listener->is_watched)
+			listener->is_watched = engine_readable(loop->engine, i, loop->worker->listeners[i].fd) == 0;
+	}
+}
+
 void accept_arm(struct loop *loop)
 {
 	uint32_t left = room(loop);
 
 	if (!loop->is_accepting || loop->accept_retry_ns > loop->now_ns)
 		return;
-	/* Full: one more is taken only where an idle connection can make room for it. */
-	if (!left && (loop->conns.count > loop->worker->max_connections || !loop->idle_count))
+	if (!left) {
+		watch(loop);
 		return;
+	}
+	loop->is_crowded = false;
 	loop->accept_retry_ns = 0;
 	for (size_t i = 0; i < loop->worker->listener_count; i++) {
 		struct loop_listener *listener = &loop->listeners[i];
@@ -135,11 +150,11 @@ static void scan(struct loop *loop, struct accept_victims *victims)
 	}
 }
 
-struct conn *accept_victim(struct loop *loop)
+static struct conn *longest_idle(struct loop *loop)
 {
 	struct accept_victims *victims = loop->victims;
 
-	if (loop->conns.count <= loop->worker->max_connections || !loop->idle_count)
+	if (!loop->idle_count)
 		return NULL;
 	if (!victims) {
 		victims = loop->victims = calloc(1, sizeof(*victims));
@@ -160,10 +175,25 @@ struct conn *accept_victim(struct loop *loop)
 	return NULL;
 }
 
+struct conn *accept_watched(struct loop *loop, const struct completion *completion)
+{
+	struct conn *victim;
+
+	loop->listeners[completion->handle].is_watched = false;
+	if (completion->res < 0 || room(loop) || !loop->is_accepting) {
+		accept_arm(loop);
+		return NULL;
+	}
+	victim = longest_idle(loop);
+	if (!victim)
+		loop->is_crowded = true;
+	return victim;
+}
+
 bool accept_is_stopped(const struct loop *loop)
 {
 	for (size_t i = 0; i < loop->worker->listener_count; i++)
-		if (loop->listeners[i].is_armed)
+		if (loop->listeners[i].is_armed || loop->listeners[i].is_watched)
 			return false;
 	return true;
 }
@@ -179,9 +209,12 @@ void accept_close(struct loop *loop)
 void accept_stop(struct loop *loop)
 {
 	loop->is_accepting = false;
-	for (size_t i = 0; i < loop->worker->listener_count; i++)
+	for (size_t i = 0; i < loop->worker->listener_count; i++) {
 		if (loop->listeners[i].is_armed)
 			engine_cancel(loop->engine, ENGINE_ACCEPT, i);
+		if (loop->listeners[i].is_watched)
+			engine_cancel(loop->engine, ENGINE_READABLE, i);
+	}
 }
 
 struct conn *accept_leftover(struct loop *loop)

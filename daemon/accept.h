@@ -19,8 +19,11 @@ void accept_arm(struct loop *loop);
 /* The new connection, or NULL (an error was dealt with). */
 struct conn *accept_done(struct loop *loop, const struct completion *completion);
 
-/* The limit is reached: the connection that should make room, or NULL (accepting stops until one has gone). */
-struct conn *accept_victim(struct loop *loop);
+/*
+ * The limit is reached and somebody waits: the idle connection that should make room, or NULL (is_crowded: the next that
+ * becomes idle).
+ */
+struct conn *accept_watched(struct loop *loop, const struct completion *completion);
 
 /*
  * The end, in this order: stop asks for it; once it is_stopped, leftover gives the connections that wait in the accept

@@ -48,6 +48,7 @@ enum conn_timer {
 	CONN_TIMER_BODY,
 	CONN_TIMER_WRITE,
 	CONN_TIMER_HALF_CLOSED, /* FIN seen, answer pending: send the status line's first bytes */
+	CONN_TIMER_WATCH,       /* the view takes its time: watch for a reset */
 	CONN_TIMER_LINGER,
 };
 

@@ -21,6 +21,7 @@
 enum engine_kind {
 	ENGINE_NONE = 0, /* the engine's own */
 	ENGINE_ACCEPT,   /* handle: listener index */
+	ENGINE_READABLE, /* handle: listener index */
 	ENGINE_RECV,
 	ENGINE_SEND,
 	ENGINE_HANGUP,
@@ -71,6 +72,9 @@ int engine_descriptor(const struct engine *engine);
 
 /* A completion per connection, res = descriptor; one only unless is_multishot, which ends when !has_more: call again. */
 int engine_accept(struct engine *engine, uint64_t handle, int fd, bool is_multishot);
+
+/* One completion when the descriptor can be read (or accepted from). */
+int engine_readable(struct engine *engine, uint64_t handle, int fd);
 
 /* Multishot: a completion per piece received, res = 0 at the peer's FIN. Ends when !has_more (-ENOBUFS: call again). */
 int engine_recv(struct engine *engine, uint64_t handle, int fd);

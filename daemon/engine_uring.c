@@ -214,6 +214,17 @@ int engine_accept(struct engine *engine, uint64_t handle, int fd, bool is_multis
 	return 0;
 }
 
+int engine_readable(struct engine *engine, uint64_t handle, int fd)
+{
+	struct io_uring_sqe *sqe = sqe_get(engine);
+
+	if (!sqe)
+		return -EAGAIN;
+	io_uring_prep_poll_add(sqe, fd, POLLIN);
+	sqe->user_data = pack(ENGINE_READABLE, handle);
+	return 0;
+}
+
 int engine_recv(struct engine *engine, uint64_t handle, int fd)
 {
 	struct io_uring_sqe *sqe = sqe_get(engine);

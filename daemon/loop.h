@@ -24,6 +24,7 @@ struct config;
 struct loop_listener {
 	bool is_armed;
 	bool is_multishot;
+	bool is_watched; /* at the limit: is somebody waiting? */
 };
 
 struct loop {
@@ -38,6 +39,7 @@ struct loop {
 
 	struct loop_listener *listeners;
 	bool is_accepting;
+	bool is_crowded;          /* somebody waits, every connection is busy: the next that becomes idle makes room */
 	uint64_t accept_retry_ns; /* 0, or when to try again after EMFILE and the like */
 	uint64_t accept_said_ns;  /* when the last message about it was written */
 	struct accept_victims *victims;
