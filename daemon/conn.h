@@ -97,7 +97,7 @@ struct conn {
 	uint16_t inflight;      /* submissions whose completion is still to come */
 	uint32_t requests;      /* begun on this connection */
 	uint64_t id;
-	uint64_t idle_since_ns;
+	uint64_t idle_since_ns; /* IDLE and LINGER: since when */
 	uint64_t bytes_sent;    /* of the present response */
 	uint64_t acked_mark;    /* write progress at the last look, send.c */
 	uint8_t stalled_looks;  /* looks since it moved */

@@ -12,6 +12,8 @@
 #include "worker.h"
 
 #define QUICK_NS (2 * RTAIL_S)
+/* A peer that was answered and told to close has this long to do so before the process ends. */
+#define LINGER_AT_END_NS (500 * RTAIL_MS)
 
 static void take_leftovers(struct loop *loop)
 {
@@ -49,7 +51,7 @@ static uint32_t busy_count(struct loop *loop)
 	for (uint32_t i = 0; i < loop->conns.high; i++) {
 		const struct conn *conn = conn_at(&loop->conns, i);
 
-		if (conn->state != CONN_FREE && !is_idle(conn))
+		if (conn->state != CONN_FREE && conn->state != CONN_LINGER && !is_idle(conn))
 			busy++;
 	}
 	return busy;
@@ -61,7 +63,9 @@ static void close_idle(struct loop *loop)
 		struct conn *conn = conn_at(&loop->conns, i);
 
 		/* A connection that has just come out of the accept queue has its first request on the way. */
-		if (is_idle(conn) && (conn->requests || loop->stop_mode > STOP_GRACEFUL ||
+		if (conn->state == CONN_LINGER && loop->now_ns - conn->idle_since_ns > LINGER_AT_END_NS)
+			flow_abort(loop, conn, CONN_CLOSE_STOP);
+		else if (is_idle(conn) && (conn->requests || loop->stop_mode > STOP_GRACEFUL ||
 				      loop->now_ns - conn->idle_since_ns > RTAIL_S))
 			flow_close_idle(loop, conn, CONN_CLOSE_STOP);
 	}

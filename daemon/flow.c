@@ -163,6 +163,7 @@ static void close_in_order(struct loop *loop, struct conn *conn, enum conn_close
 		return;
 	}
 	set_state(loop, conn, CONN_LINGER);
+	conn->idle_since_ns = loop->now_ns;
 	conn_stash_drop(conn);
 	shutdown(conn->fd, SHUT_WR);
 	set_timer(loop, conn, CONN_TIMER_LINGER, LINGER_NS);
