@@ -104,8 +104,11 @@ RINGTAIL_SOURCES = \
 	daemon/request.h \
 	daemon/respond.c \
 	daemon/respond.h \
+	daemon/respond_buffer.c \
+	daemon/respond_buffer.h \
 	daemon/respond_field.c \
 	daemon/respond_field.h \
+	daemon/respond_room.c \
 	daemon/returns.c \
 	daemon/returns.h \
 	daemon/send.c \

@@ -2,7 +2,7 @@
 /*
  * respond.c: frames one response (RFC 9112 section 6) and hands it to the loop.
  *
- * Thread: the handler that owns the request; the last section is the loop's.
+ * Thread: the handler that owns the request.
  * resp.cur is the buffer being filled, the handler's until hand_over(); at most
  * one exists. It grows instead of being chained: a response that is not pushed
  * in between leaves in one piece.
@@ -10,26 +10,22 @@
  * Phases: header lines are collected in cur (is_started); seal() adds the
  * framing and the empty line (is_sealed); body bytes follow; hand_over() gives
  * cur to the loop (is_head_sent). A start before is_head_sent begins anew.
- *
- * Pairing:
- * | label | writer         | reader         | what                                                   | test              |
- * |-------|----------------|----------------|--------------------------------------------------------|-------------------|
- * | W1    | respond_wait   | respond_sent,  | writer = 1 before buffered and gone are read again /   | test_respond wait |
- * |       |                | _set_gone      | buffered or gone written before writer is read         |                   |
  */
 #include <errno.h>
-#include <linux/futex.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "check.h"
 #include "respond.h"
+#include "respond_buffer.h"
 #include "respond_field.h"
 #include "request.h"
 #include "returns.h"
 
-/* Around one chunk: CRLF of a file before it, size line, CRLF behind, and room for the last chunk so that the end never needs memory. */
+/*
+ * Around one chunk: CRLF of a file before it, size line, CRLF behind, and room for the last chunk, so that the end never
+ * needs memory.
+ */
 #define CHUNK_SIZE_MAX 18u
 #define CHUNK_END "\r\n"
 #define CHUNK_END_LEN 2u
@@ -41,7 +37,6 @@
 #define SEAL_ROOM 64u
 
 #define REASON_MAX 128u
-#define BUFFER_MIN 1024u
 
 /* The responses of most requests: their text needs no copy. */
 static const char *const common_statuses[] = {
@@ -51,79 +46,6 @@ static const char *const common_statuses[] = {
 	"422 Unprocessable Entity", "429 Too Many Requests", "500 Internal Server Error", "502 Bad Gateway",
 	"503 Service Unavailable", "504 Gateway Timeout",
 };
-
-static void futex_wake_one(_Atomic uint32_t *word)
-{
-	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-}
-
-static bool is_gone(const struct request *req)
-{
-	return atomic_load_explicit(&req->gone, memory_order_relaxed) != 0;
-}
-
-/* Room for need bytes behind end; want is a hint for the size of a new or grown buffer. */
-static int reserve(struct request *req, size_t need, size_t want)
-{
-	struct outbuf *cur = req->resp.cur, *grown;
-	size_t used;
-
-	if (need > SIZE_MAX / 4)
-		return -ENOMEM;
-	if (want < need)
-		want = need;
-	if (!cur) {
-		cur = outbuf_new(req, 0, want < BUFFER_MIN ? BUFFER_MIN : want);
-		if (!cur && want > need)
-			cur = outbuf_new(req, 0, need);
-		if (!cur)
-			return -ENOMEM;
-		req->resp.cur = cur;
-		return 0;
-	}
-	if (cur->cap - cur->end >= need)
-		return 0;
-
-	used = cur->end - cur->start;
-	if (want < used)
-		want = used; /* at least doubles */
-	if (cur->flags & OUT_EMBEDDED) {
-		grown = outbuf_new(req, cur->start, used + want);
-		if (!grown && want > need)
-			grown = outbuf_new(req, cur->start, used + need);
-		if (!grown)
-			return -ENOMEM;
-		memcpy(grown->data + grown->start, cur->data + cur->start, used);
-		grown->end = grown->start + used;
-		grown->flags = cur->flags & ~(uint32_t)OUT_EMBEDDED;
-	} else {
-		grown = outbuf_grow(cur, used + want);
-		if (!grown && want > need)
-			grown = outbuf_grow(cur, used + need);
-		if (!grown)
-			return -ENOMEM;
-	}
-	req->resp.cur = grown;
-	return 0;
-}
-
-static void append(struct outbuf *out, const void *data, size_t len)
-{
-	memcpy(out->data + out->end, data, len);
-	out->end += len;
-}
-
-static void append_number(struct outbuf *out, uint64_t value)
-{
-	char digits[20];
-	size_t at = sizeof(digits);
-
-	do {
-		digits[--at] = (char)('0' + value % 10);
-		value /= 10;
-	} while (value);
-	append(out, digits + at, sizeof(digits) - at);
-}
 
 /* The buffer being filled becomes the loop's. */
 static void hand_over(struct request *req, struct outbuf *out, uint32_t flags)
@@ -235,14 +157,14 @@ static int put_line(struct request *req, const char *name, size_t name_len, cons
 
 	if (__builtin_add_overflow(name_len, value_len, &need) || __builtin_add_overflow(need, 4 + SEAL_ROOM, &need))
 		return -ENOMEM;
-	r = reserve(req, need, need);
+	r = respond_reserve(req, need, need);
 	if (r < 0)
 		return r;
 	cur = req->resp.cur;
-	append(cur, name, name_len);
-	append(cur, ": ", 2);
-	append(cur, value, value_len);
-	append(cur, "\r\n", 2);
+	outbuf_append(cur, name, name_len);
+	outbuf_append(cur, ": ", 2);
+	outbuf_append(cur, value, value_len);
+	outbuf_append(cur, "\r\n", 2);
 	return 0;
 }
 
@@ -326,7 +248,7 @@ static int seal(struct request *req)
 
 	if (resp->is_sealed)
 		return 0;
-	r = reserve(req, SEAL_ROOM, SEAL_ROOM);
+	r = respond_reserve(req, SEAL_ROOM, SEAL_ROOM);
 	if (r < 0)
 		return r;
 	cur = resp->cur;
@@ -339,21 +261,21 @@ static int seal(struct request *req)
 	if (resp->status == 204) {
 		resp->is_length_known = false; /* RFC 9110 8.6: no Content-Length */
 	} else if (resp->is_length_known) {
-		append(cur, "Content-Length: ", 16);
-		append_number(cur, resp->content_length);
-		append(cur, "\r\n", 2);
+		outbuf_append(cur, "Content-Length: ", 16);
+		outbuf_append_number(cur, resp->content_length);
+		outbuf_append(cur, "\r\n", 2);
 	} else if (resp->is_bodyless) {
 		; /* a HEAD of unknown length: the framing fields may be left out (RFC 9110 9.3.2) */
 	} else if (req->version_minor >= 1) {
 		resp->is_chunked = true;
 		resp->flags |= OUT_CHUNKED;
-		append(cur, "Transfer-Encoding: chunked\r\n", 28);
+		outbuf_append(cur, "Transfer-Encoding: chunked\r\n", 28);
 	} else {
 		resp->flags |= OUT_CLOSE;
 	}
 	if (req->keep_sent_head)
 		keep_head(req);
-	append(cur, "\r\n", 2);
+	outbuf_append(cur, "\r\n", 2);
 	resp->is_sealed = true;
 	return 0;
 }
@@ -371,7 +293,7 @@ static void begin_chunk(struct respond_state *resp, struct outbuf *cur, uint64_t
 	unsigned shift = 60;
 
 	if (resp->is_chunk_open) {
-		append(cur, CHUNK_END, CHUNK_END_LEN);
+		outbuf_append(cur, CHUNK_END, CHUNK_END_LEN);
 		resp->is_chunk_open = false;
 	}
 	while (shift && !(len >> shift))
@@ -381,7 +303,7 @@ static void begin_chunk(struct respond_state *resp, struct outbuf *cur, uint64_t
 		shift -= 4;
 		cur->data[cur->end++] = digits[len >> shift & 15];
 	}
-	append(cur, "\r\n", 2);
+	outbuf_append(cur, "\r\n", 2);
 }
 
 static int put_chunk(struct request *req, const void *data, size_t len)
@@ -392,13 +314,13 @@ static int put_chunk(struct request *req, const void *data, size_t len)
 
 	if (__builtin_add_overflow(len, CHUNK_OVERHEAD, &need))
 		return -ENOMEM;
-	r = reserve(req, need, need);
+	r = respond_reserve(req, need, need);
 	if (r < 0)
 		return r;
 	cur = req->resp.cur;
 	begin_chunk(&req->resp, cur, len);
-	append(cur, data, len);
-	append(cur, CHUNK_END, CHUNK_END_LEN);
+	outbuf_append(cur, data, len);
+	outbuf_append(cur, CHUNK_END, CHUNK_END_LEN);
 	return 0;
 }
 
@@ -436,7 +358,7 @@ int respond_write(struct request *req, const void *data, size_t len)
 	len = (size_t)cut_to_length(resp, len, &cut);
 	if (len == 0)
 		return cut;
-	if (is_gone(req)) {
+	if (respond_is_gone(req)) {
 		resp->sent_bytes += len;
 		return cut;
 	}
@@ -449,9 +371,9 @@ int respond_write(struct request *req, const void *data, size_t len)
 		want = resp->body_hint > resp->sent_bytes ? resp->body_hint - resp->sent_bytes : len;
 		if (resp->is_length_known && want > resp->content_length - resp->sent_bytes)
 			want = resp->content_length - resp->sent_bytes;
-		r = reserve(req, len, want > SIZE_MAX / 4 ? len : (size_t)want);
+		r = respond_reserve(req, len, want > SIZE_MAX / 4 ? len : (size_t)want);
 		if (r == 0)
-			append(resp->cur, data, len);
+			outbuf_append(resp->cur, data, len);
 	}
 	if (r < 0)
 		return r;
@@ -494,7 +416,7 @@ int respond_file(struct request *req, int fd, uint64_t off, uint64_t len)
 	resp->body_bytes += len;
 	if (!resp->is_bodyless)
 		len = cut_to_length(resp, len, &cut);
-	if (resp->is_bodyless || len == 0 || is_gone(req)) {
+	if (resp->is_bodyless || len == 0 || respond_is_gone(req)) {
 		if (!resp->is_bodyless)
 			resp->sent_bytes += len;
 		close(fd);
@@ -502,7 +424,7 @@ int respond_file(struct request *req, int fd, uint64_t off, uint64_t len)
 	}
 
 	part_from_file(req);
-	r = reserve(req, CHUNK_OVERHEAD, CHUNK_OVERHEAD);
+	r = respond_reserve(req, CHUNK_OVERHEAD, CHUNK_OVERHEAD);
 	if (r < 0) {
 		close(fd);
 		return r;
@@ -547,12 +469,12 @@ void respond_finish(struct request *req, uint64_t *ret_missing)
 		*ret_missing = missing;
 
 	if (resp->is_chunked && resp->cur && !(resp->cur->flags & OUT_FILE)) {
-		append(resp->cur, LAST_CHUNK, LAST_CHUNK_LEN);
+		outbuf_append(resp->cur, LAST_CHUNK, LAST_CHUNK_LEN);
 	} else if (resp->is_chunked) {
 		part_from_file(req);
 		if (resp->is_chunk_open)
-			append(&req->out_last, CHUNK_END, CHUNK_END_LEN);
-		append(&req->out_last, LAST_CHUNK, LAST_CHUNK_LEN);
+			outbuf_append(&req->out_last, CHUNK_END, CHUNK_END_LEN);
+		outbuf_append(&req->out_last, LAST_CHUNK, LAST_CHUNK_LEN);
 	}
 	if (!resp->cur) {
 		hand_over_end(req, flags);
@@ -585,11 +507,11 @@ void respond_refuse(struct request *req, const char *status, const char *extra)
 	resp->is_length_known = true;
 	resp->content_length = reason_len + 1;
 	CHECK(extra_len + 2 * reason_len < REQUEST_OUT_INLINE - OUT_HEADROOM - 2 * SEAL_ROOM);
-	append(out, "Content-Type: text/plain\r\n", 26);
-	append(out, extra ? extra : "", extra_len);
+	outbuf_append(out, "Content-Type: text/plain\r\n", 26);
+	outbuf_append(out, extra ? extra : "", extra_len);
 	if (seal(req) == 0 && !resp->is_bodyless) {
-		append(out, reason, reason_len);
-		append(out, "\n", 1);
+		outbuf_append(out, reason, reason_len);
+		outbuf_append(out, "\n", 1);
 		resp->sent_bytes = reason_len + 1;
 	}
 	resp->is_finished = true;
@@ -631,20 +553,20 @@ int respond_early_hints(struct request *req, const struct respond_field *fields,
 			return -ENOMEM;
 	}
 	/* To a 1.0 client no 1xx may be sent (RFC 9110 15.2). */
-	if (count == 0 || req->version_minor == 0 || req->resp.is_head_sent || req->resp.is_finished || is_gone(req))
+	if (count == 0 || req->version_minor == 0 || req->resp.is_head_sent || req->resp.is_finished || respond_is_gone(req))
 		return 0;
 
 	out = outbuf_new(req, 0, size);
 	if (!out)
 		return -ENOMEM;
-	append(out, line, sizeof(line) - 1);
+	outbuf_append(out, line, sizeof(line) - 1);
 	for (size_t i = 0; i < count; i++) {
-		append(out, fields[i].name, fields[i].name_len);
-		append(out, ": ", 2);
-		append(out, fields[i].value, fields[i].value_len);
-		append(out, "\r\n", 2);
+		outbuf_append(out, fields[i].name, fields[i].name_len);
+		outbuf_append(out, ": ", 2);
+		outbuf_append(out, fields[i].value, fields[i].value_len);
+		outbuf_append(out, "\r\n", 2);
 	}
-	append(out, "\r\n", 2);
+	outbuf_append(out, "\r\n", 2);
 	hand_over(req, out, OUT_INTERIM);
 	returns_flush(req->returns);
 	return 0;
@@ -653,21 +575,6 @@ int respond_early_hints(struct request *req, const struct respond_field *fields,
 bool respond_is_head_sent(const struct request *req)
 {
 	return req->resp.is_head_sent;
-}
-
-bool respond_is_full(const struct request *req)
-{
-	const struct outbuf *cur = req->resp.cur;
-	uint64_t waiting = atomic_load_explicit(&req->buffered, memory_order_relaxed);
-
-	if (cur)
-		waiting += cur->end - cur->start;
-	return waiting > req->send_buffer;
-}
-
-bool respond_is_gone(const struct request *req)
-{
-	return is_gone(req);
 }
 
 void respond_pause(struct request *req)
@@ -684,51 +591,4 @@ void respond_pause(struct request *req)
 		*req->ret_paused = true;
 	returns_push(returns, pause);
 	returns_flush(returns);
-}
-
-void respond_wait(struct request *req)
-{
-	returns_flush(req->returns);
-	while (!respond_has_room(req) && !is_gone(req)) {
-		/* [W1] seq_cst: announced before buffered and gone are read again. */
-		atomic_store_explicit(&req->writer, 1, memory_order_seq_cst);
-		if (atomic_load_explicit(&req->buffered, memory_order_seq_cst) <= req->send_buffer / 2 ||
-		    atomic_load_explicit(&req->gone, memory_order_seq_cst))
-			break;
-		syscall(SYS_futex, &req->writer, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0);
-	}
-	atomic_store_explicit(&req->writer, 0, memory_order_relaxed);
-}
-
-/* The loop's side. It alone frees requests: req lives until these return. */
-
-static void wake_writer(struct request *req)
-{
-	/* [W1] seq_cst: read after buffered or gone was written. */
-	if (atomic_load_explicit(&req->writer, memory_order_seq_cst) &&
-	    atomic_exchange_explicit(&req->writer, 0, memory_order_seq_cst))
-		futex_wake_one(&req->writer);
-}
-
-void respond_sent(struct request *req, size_t bytes)
-{
-	uint64_t before;
-
-	if (bytes == 0)
-		return;
-	before = atomic_fetch_sub_explicit(&req->buffered, bytes, memory_order_seq_cst);
-	CHECK(before >= bytes);
-	if (before - bytes <= req->send_buffer / 2)
-		wake_writer(req);
-}
-
-bool respond_has_room(const struct request *req)
-{
-	return atomic_load_explicit(&req->buffered, memory_order_acquire) <= req->send_buffer / 2;
-}
-
-void respond_set_gone(struct request *req)
-{
-	atomic_store_explicit(&req->gone, 1, memory_order_seq_cst);
-	wake_writer(req);
 }

@@ -39,7 +39,8 @@ static const struct special {
 };
 
 /* Lengths that occur above: most names are told apart by this alone. */
-#define SPECIAL_LENGTHS (1u << 2 | 1u << 4 | 1u << 6 | 1u << 7 | 1u << 8 | 1u << 10 | 1u << 14 | 1u << 16 | 1u << 17 | 1u << 18 | 1u << 19)
+#define SPECIAL_LENGTHS \
+	(1u << 2 | 1u << 4 | 1u << 6 | 1u << 7 | 1u << 8 | 1u << 10 | 1u << 14 | 1u << 16 | 1u << 17 | 1u << 18 | 1u << 19)
 
 #define ALL(byte) (0x0101010101010101ull * (byte))
 

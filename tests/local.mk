@@ -116,6 +116,7 @@ UNIT_TESTS += \
 	tests/unit/test_report \
 	tests/unit/test_request \
 	tests/unit/test_respond \
+	tests/unit/test_respond_ends \
 	tests/unit/test_returns
 endif
 
@@ -124,11 +125,13 @@ tests_unit_test_access_log_SOURCES = tests/unit/test_access_log.c daemon/access_
 tests_unit_test_escape_SOURCES = tests/unit/test_escape.c daemon/escape.c
 tests_unit_test_log_SOURCES = tests/unit/test_log.c daemon/escape.c daemon/log.c daemon/log_writer.c
 tests_unit_test_null_app_SOURCES = tests/unit/test_null_app.c daemon/null_app.c daemon/outbuf.c daemon/request.c \
-	daemon/respond.c daemon/respond_field.c daemon/returns.c
+	daemon/respond.c daemon/respond_buffer.c daemon/respond_field.c daemon/respond_room.c daemon/returns.c
 tests_unit_test_report_SOURCES = tests/unit/test_report.c daemon/report.c lib/hist.c
 tests_unit_test_request_SOURCES = tests/unit/test_request.c daemon/request.c
-tests_unit_test_respond_SOURCES = tests/unit/test_respond.c daemon/outbuf.c daemon/request.c daemon/respond.c \
-	daemon/respond_field.c daemon/returns.c
+tests_unit_test_respond_SOURCES = tests/unit/test_respond.c $(RESPOND_SOURCES)
+tests_unit_test_respond_ends_SOURCES = tests/unit/test_respond_ends.c $(RESPOND_SOURCES)
+RESPOND_SOURCES = tests/unit/respond_rig.c tests/unit/respond_rig.h daemon/outbuf.c daemon/request.c daemon/respond.c \
+	daemon/respond_buffer.c daemon/respond_field.c daemon/respond_room.c daemon/returns.c
 tests_unit_test_returns_SOURCES = tests/unit/test_returns.c daemon/returns.c
 
 # --- The parser and its fuzzers ----------------------------------------------
