@@ -129,7 +129,7 @@ int environ_start(void);
 int environ_handler_init(struct handler *handler);
 void environ_handler_done(struct handler *handler);
 PyObject *environ_build(struct handler *handler, struct call *call);
-/* The faces of the call are about to be replaced: no template may hold them any more. */
+/* The faces of the call are about to be replaced: the templates that hold them take new ones at their next use. */
 void environ_forget_faces(struct handler *handler, struct call *call);
 
 /* --- start_response.c */

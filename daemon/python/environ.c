@@ -464,10 +464,8 @@ static PyObject *from_scratch(struct environ_cache *cache, struct call *call, co
 void environ_forget_faces(struct handler *handler, struct call *call)
 {
 	for (unsigned i = 0; call->in_templates && i < TEMPLATES; i++) {
-		struct template *template = &handler->environ_cache->templates[i];
-
-		if (template->call == call)
-			template_clear(template);
+		if (handler->environ_cache->templates[i].call == call)
+			template_release_faces(&handler->environ_cache->templates[i]);
 	}
 	CHECK(call->in_templates == 0);
 }

@@ -434,31 +434,37 @@ int faces_make(struct call *call)
 	return 0;
 }
 
+static void face_cut(PyObject **object, bool was_gone)
+{
+	struct face *face = (struct face *)*object;
+
+	if (!face)
+		return;
+	LOCKED_BEGIN(*object);
+	face->was_gone = was_gone;
+	face->call = NULL;
+	LOCKED_END();
+	Py_CLEAR(*object);
+}
+
 void faces_detach(struct call *call, bool was_gone)
 {
 	static const unsigned per_template[FACES] = { [FACE_DISCONNECTED] = 2, [FACE_EARLY_HINTS] = 1 };
 	bool is_kept[FACES];
-	bool is_any_kept = false;
 
 	for (int kind = 0; kind < FACES; kind++) {
 		Py_ssize_t expected = 1 + (Py_ssize_t)(per_template[kind] * call->in_templates);
 
 		is_kept[kind] = call->faces[kind] && !is_only_ours(call->faces[kind], expected);
-		is_any_kept |= is_kept[kind];
 	}
-	if (!is_any_kept)
-		return;
-	environ_forget_faces(call->handler, call);
+	if (is_kept[FACE_DISCONNECTED] || is_kept[FACE_EARLY_HINTS]) {
+		/* they are in environ templates together: both are replaced there at the next use */
+		is_kept[FACE_DISCONNECTED] = is_kept[FACE_EARLY_HINTS] = true;
+		environ_forget_faces(call->handler, call);
+	}
 	for (int kind = 0; kind < FACES; kind++) {
-		struct face *face = (struct face *)call->faces[kind];
-
-		if (!is_kept[kind])
-			continue;
-		LOCKED_BEGIN(call->faces[kind]);
-		face->was_gone = was_gone;
-		face->call = NULL;
-		LOCKED_END();
-		Py_CLEAR(call->faces[kind]);
+		if (is_kept[kind])
+			face_cut(&call->faces[kind], was_gone);
 	}
 }
 
