@@ -239,7 +239,7 @@ static void look_at(struct rtail_elastic *pool, struct rtail__thread *thread, ui
 		standing = RTAIL__BUSY;
 		until_ns = now_ns + wake_age_ns;
 	} else if (standing == RTAIL__ASK || (is_fresh && now_ns >= thread->sight.since_ns + wake_age_ns)) {
-		rtail__sight_judge(&thread->sight, ask_is_held(pool, thread), now_ns);
+		rtail__sight_judge(&thread->sight, ask_is_held(pool, thread), now_ns, pool->limits.switch_ns);
 		standing = thread->sight.is_held ? RTAIL__HELD : RTAIL__BUSY;
 		until_ns = thread->sight.until_ns;
 		census->is_guess = census->is_guess || !thread->stall.is_exact;

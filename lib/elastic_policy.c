@@ -30,10 +30,10 @@ enum rtail__standing rtail__sight_look(struct rtail__sight *sight, uint64_t jobs
 	return sight->is_held ? RTAIL__HELD : RTAIL__BUSY;
 }
 
-void rtail__sight_judge(struct rtail__sight *sight, bool is_held, uint64_t now_ns)
+void rtail__sight_judge(struct rtail__sight *sight, bool is_held, uint64_t now_ns, uint64_t most_ns)
 {
 	sight->is_held = is_held;
-	sight->until_ns = now_ns + (now_ns - sight->since_ns);
+	sight->until_ns = now_ns + earlier(now_ns - sight->since_ns, most_ns);
 }
 
 void rtail__sight_reset(struct rtail__sight *sight, uint64_t now_ns)

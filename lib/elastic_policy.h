@@ -39,8 +39,11 @@ enum rtail__standing {
 enum rtail__standing rtail__sight_look(struct rtail__sight *sight, uint64_t jobs, uint64_t now_ns, uint64_t settled_ns,
 				       uint64_t wake_age_ns, uint64_t *ret_until_ns);
 
-/* The answer to ASK: stands until twice the time that the job has lasted. */
-void rtail__sight_judge(struct rtail__sight *sight, bool is_held, uint64_t now_ns);
+/*
+ * The answer to ASK: stands until twice the time that the job has lasted, most_ns at most: a view that has computed for a
+ * second and now sleeps would otherwise make every job beside it wait for the switch interval, for a second.
+ */
+void rtail__sight_judge(struct rtail__sight *sight, bool is_held, uint64_t now_ns, uint64_t most_ns);
 
 /* The thread has been woken, or started: what it does next begins now. */
 void rtail__sight_reset(struct rtail__sight *sight, uint64_t now_ns);

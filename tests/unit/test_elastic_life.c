@@ -3,7 +3,9 @@
  * test_elastic_life.c: start and stop of the elastic pool, its hooks, what its
  * threads are like.
  */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #include <check.h>
 #include <errno.h>
 #include <pthread.h>

@@ -82,18 +82,26 @@ END_TEST
 START_TEST(test_a_verdict_stands_until_twice_the_time)
 {
 	ck_assert_int_eq(look(4, T0 + 3 * T), RTAIL__ASK);
-	rtail__sight_judge(&sight, true, T0 + 3 * T);
+	rtail__sight_judge(&sight, true, T0 + 3 * T, 25 * T);
 	ck_assert_int_eq(look(4, T0 + 6 * T - 1), RTAIL__HELD);
 	ck_assert_int_eq(look(4, T0 + 6 * T), RTAIL__ASK);
-	rtail__sight_judge(&sight, false, T0 + 6 * T);
+	rtail__sight_judge(&sight, false, T0 + 6 * T, 25 * T);
 	ck_assert_int_eq(look(4, T0 + 12 * T - 1), RTAIL__BUSY);
 	ck_assert_int_eq(look(4, T0 + 12 * T), RTAIL__ASK);
 }
 END_TEST
 
+START_TEST(test_a_verdict_on_a_long_job_does_not_stand_longer_than_it_may)
+{
+	rtail__sight_judge(&sight, false, T0 + 5000 * T, 25 * T);
+	ck_assert_int_eq(look(4, T0 + 5025 * T - 1), RTAIL__BUSY);
+	ck_assert_int_eq(look(4, T0 + 5025 * T), RTAIL__ASK);
+}
+END_TEST
+
 START_TEST(test_a_verdict_is_for_one_job)
 {
-	rtail__sight_judge(&sight, true, T0 + 30 * T);
+	rtail__sight_judge(&sight, true, T0 + 30 * T, 25 * T);
 	ck_assert_int_eq(look(4, T0 + 31 * T), RTAIL__HELD);
 	ck_assert_int_eq(look(5, T0 + 31 * T), RTAIL__BUSY);
 	ck_assert_int_eq(look(5, T0 + 32 * T), RTAIL__ASK);
@@ -102,7 +110,7 @@ END_TEST
 
 START_TEST(test_a_woken_thread_is_busy_from_its_wake_on)
 {
-	rtail__sight_judge(&sight, true, T0 + 30 * T);
+	rtail__sight_judge(&sight, true, T0 + 30 * T, 25 * T);
 	rtail__sight_reset(&sight, T0 + 31 * T);
 	ck_assert_int_eq(look(4, T0 + 32 * T - 1), RTAIL__BUSY);
 }
@@ -390,6 +398,7 @@ int main(void)
 	tcase_add_test(tcase, test_a_moved_count_is_a_new_job);
 	tcase_add_test(tcase, test_a_job_seen_first_now_began_before_the_ring_was_settled);
 	tcase_add_test(tcase, test_a_verdict_stands_until_twice_the_time);
+	tcase_add_test(tcase, test_a_verdict_on_a_long_job_does_not_stand_longer_than_it_may);
 	tcase_add_test(tcase, test_a_verdict_is_for_one_job);
 	tcase_add_test(tcase, test_a_woken_thread_is_busy_from_its_wake_on);
 	tcase_add_test(tcase, test_the_head_ages_from_its_push);
