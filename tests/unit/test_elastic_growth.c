@@ -132,67 +132,6 @@ START_TEST(test_threads_that_compute_stop_growth_at_four_more_than_configured)
 }
 END_TEST
 
-/* The interpreter's lock as it behaves: waited for on a futex in the declared range. */
-static void take_lock(void)
-{
-	uint32_t free = 0;
-
-	if (atomic_compare_exchange_strong(&rig_lock[0], &free, 1))
-		return;
-	while (atomic_exchange(&rig_lock[0], 2))
-		rtail__futex_wait(&rig_lock[0], 2);
-}
-
-static void drop_lock(void)
-{
-	if (atomic_exchange(&rig_lock[0], 0) == 2)
-		rtail__futex_wake((uint32_t *)&rig_lock[0], 1);
-}
-
-static void five_short_queries(void *arg, enum rtail_act act)
-{
-	(void)act;
-	for (int query = 0; query < 5; query++) {
-		uint64_t end_ns;
-
-		take_lock();
-		end_ns = rtail_now_ns() + 20 * RTAIL_US;
-		while (rtail_now_ns() < end_ns)
-			;
-		drop_lock();
-		nanosleep(&(struct timespec){.tv_nsec = 60000}, NULL);
-	}
-	atomic_store((atomic_bool *)arg, true);
-}
-
-/* Two are allowed for a machine that stands still. */
-START_TEST(test_32_clients_of_five_short_queries_start_no_thread_beyond_threads)
-{
-	static atomic_bool is_done[32];
-	uint64_t end_ns = rtail_now_ns() + 1500 * MS;
-
-	rig_prepare(8, 64);
-	rig_start();
-	for (int i = 0; i < 32; i++)
-		atomic_store(&is_done[i], true);
-	for (uint64_t now_ns = rtail_now_ns(); now_ns < end_ns; now_ns = rtail_now_ns()) {
-		int64_t again_ns;
-
-		for (int i = 0; i < 32; i++)
-			if (atomic_exchange(&is_done[i], false))
-				rtail_elastic_submit(rig.pool, (struct rtail_job){five_short_queries, &is_done[i]}, now_ns,
-						     NULL);
-		rig_tick(now_ns, &again_ns);
-		if (again_ns < 0 || again_ns > (int64_t)(100 * RTAIL_US))
-			again_ns = 100 * RTAIL_US; /* stands for the answers, which wake a loop */
-		nanosleep(&(struct timespec){.tv_nsec = again_ns}, NULL);
-	}
-	ck_assert_uint_le(rig_stats().grown, 2);
-	ck_assert_uint_ge(rig_stats().run, 32);
-	rig_stop();
-}
-END_TEST
-
 START_TEST(test_a_parked_sibling_is_woken_before_the_pool_grows)
 {
 	rig_prepare(2, 8);
@@ -367,7 +306,6 @@ int main(void)
 	tcase_add_loop_test(tcase, test_beside_a_thread_that_computes_the_pool_grows_at_10_ms, 0, 2);
 	tcase_add_test(tcase, test_beside_threads_that_get_no_cpu_the_pool_grows_at_100_ms);
 	tcase_add_test(tcase, test_threads_that_compute_stop_growth_at_four_more_than_configured);
-	tcase_add_test(tcase, test_32_clients_of_five_short_queries_start_no_thread_beyond_threads);
 	tcase_add_test(tcase, test_a_parked_sibling_is_woken_before_the_pool_grows);
 	tcase_add_test(tcase, test_after_a_stall_of_the_machine_the_pool_looks_again_before_it_grows);
 	tcase_add_loop_test(tcase, test_without_exact_looks_a_pool_that_computes_does_not_grow, 0, 2);
