@@ -10,9 +10,9 @@ from .client import Connection
 def report(server):
     """Figures of the report of a stopped server that ran with pool_debug=on: peak, run, grown, retired, wakes by site."""
     text = server.log() + server.out()
-    match = re.search(r"pool: (\d+) threads \(peak (\d+)\), (\d+) jobs run, (\d+) dropped, (\d+) refused", text)
+    match = re.search(r"pool: (\d+) threads at most, (\d+) jobs run, (\d+) dropped, (\d+) refused", text)
     assert match, f"no pool report:\n{text}"
-    figures = dict(zip(("threads", "peak", "run", "dropped", "refused"), map(int, match.groups())))
+    figures = dict(zip(("peak", "run", "dropped", "refused"), map(int, match.groups())))
     figures["wakes"] = {site: int(number) for site, number in re.findall(r"(\w+) (\d+)", re.search(r"wakes:([^\n]*)", text)[1])}
     match = re.search(r"grown (\d+), failed (\d+), retired (\d+)", text)
     figures.update(zip(("grown", "failed", "retired"), map(int, match.groups())))

@@ -7,6 +7,7 @@ import stat
 import pytest
 from harness import Connection, Server, free_port
 from harness.fixtures import MAIN
+from harness.server import python, run
 
 
 def has_ipv6():
@@ -39,7 +40,6 @@ def test_a_stale_unix_socket_is_replaced(ringtail, tmp_path):
 
 
 def test_a_unix_socket_that_another_server_listens_on_is_not_stolen(ringtail, tmp_path):
-    from harness.server import run
     path = tmp_path / "socket"
     server = ringtail(bind=f"unix:{path}")
     status, _, err = run(f"--bind=unix:{path}", str(MAIN))
@@ -48,7 +48,6 @@ def test_a_unix_socket_that_another_server_listens_on_is_not_stolen(ringtail, tm
 
 
 def test_a_file_that_is_no_socket_is_not_removed(tmp_path):
-    from harness.server import run
     path = tmp_path / "precious"
     path.write_text("data")
     status, _, err = run(f"--bind=unix:{path}", str(MAIN))
@@ -112,11 +111,11 @@ def test_sockets_passed_by_systemd_are_taken(tmp_path):
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(16)
-        script = tmp_path / "activate"
-        script.write_text(f'#!/bin/sh\nexec 3<&{listener.fileno()}\nLISTEN_FDS=1 LISTEN_PID=$$ exec "$@"\n')
-        script.chmod(0o755)
+        script = tmp_path / "activate.py"
+        script.write_text(f"import os, sys\nos.dup2({listener.fileno()}, 3)\n"
+                          "os.environ.update(LISTEN_FDS='1', LISTEN_PID=str(os.getpid()))\nos.execv(sys.argv[1], sys.argv[1:])\n")
         os.set_inheritable(listener.fileno(), True)
-        server = Server(MAIN, bind=None, wrapper=[str(script)], inherit=(listener.fileno(),), ready=False)
+        server = Server(MAIN, bind=None, wrapper=[python(), str(script)], inherit=(listener.fileno(),), ready=False)
         try:
             server.address = listener.getsockname()
             assert server.get().status == 200

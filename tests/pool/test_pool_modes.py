@@ -93,6 +93,8 @@ def test_a_slow_reader_gets_every_byte(server):
 
 
 def test_a_reset_during_a_stream_ends_it(server):
+    if server.mode == "loop":
+        pytest.skip("the loop cannot see a reset while it runs the generator")
     name = f"reset-{server.mode.replace(' ', '-')}"
     conn = server.connect()
     conn.request(target=f"/endless?name={name}")
