@@ -88,6 +88,7 @@ RINGTAIL_SOURCES = \
 	daemon/python/errors.c \
 	daemon/python/file_wrapper.c \
 	daemon/python/fork.c \
+	daemon/python/guard.c \
 	daemon/python/input.c \
 	daemon/python/interp.c \
 	daemon/python/main_wait.c \

@@ -179,9 +179,18 @@ void report_exception(const char *what, const char *line);
 /* --- main_wait.c */
 
 int main_wait_start(void);
+/* Attached, behind the import: whether the application has set a wake-up descriptor of its own. */
+void main_wait_look(void);
 void main_wait(int stop_fd);
 /* Child of a fork. */
 void main_wait_after_fork(void);
+
+/* --- guard.c */
+
+/* Main thread, before it attaches while the worker serves: if it is kept out, the end of the worker still ends the process. */
+void guard_attach(int stop_fd);
+/* Main thread, before it attaches for the end: the process ends soon after the deadline (CLOCK_MONOTONIC). */
+void guard_end(uint64_t deadline_ns);
 
 /* --- fork.c */
 

@@ -15,7 +15,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <link.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,9 +33,6 @@ _Thread_local struct handler *handler_self;
 static const char boot_source[] =
 #include "daemon/python/boot.inc"
 ;
-
-/* How long the end may take when graceful-timeout is used up: a handler may sit on the GIL for ever. */
-#define END_MIN_NS (2 * RTAIL_S)
 
 bool python_logs_elsewhere(void)
 {
@@ -246,6 +242,7 @@ static int start_python(const struct config *config, const char *folder, const s
 			PyErr_Clear();
 	}
 	gil = PyObject_CallMethod(python.boot, "is_gil_on", NULL);
+	main_wait_look();
 	ret_info->is_parallel = gil && !PyObject_IsTrue(gil);
 	PyErr_Clear();
 	return 0;
@@ -368,20 +365,6 @@ static void interp_thread_idle(unsigned index)
 
 /* --- end */
 
-/* Ends the process when the end of Python hangs. Not a Python thread. */
-static void *guard_end(void *arg)
-{
-	uint64_t deadline = *(uint64_t *)arg;
-	struct timespec until = { (time_t)(deadline / RTAIL_S), (long)(deadline % RTAIL_S) };
-
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
-		;
-	log_error("the end of Python was given up: atexit functions did not finish, or a thread holds the GIL "
-		"(graceful-timeout bounds the wait)");
-	log_stop();
-	_exit(0);
-}
-
 static void say_left(PyObject *left, uint64_t seconds)
 {
 	REF separator = PyUnicode_FromString(", ");
@@ -405,9 +388,7 @@ static void call_boot(const char *name)
 
 static void interp_stop(uint64_t deadline_ns)
 {
-	static uint64_t guard_deadline;
 	uint64_t now = rtail_now_ns(), left_ns = 0;
-	pthread_t guard;
 	PyObject *left;
 
 	if (!python.main_tstate)
@@ -416,9 +397,7 @@ static void interp_stop(uint64_t deadline_ns)
 		deadline_ns = now + python.config->graceful_timeout;
 	if (deadline_ns > now)
 		left_ns = deadline_ns - now;
-	guard_deadline = now + left_ns + END_MIN_NS;
-	if (!python.config->debug && pthread_create(&guard, NULL, guard_end, &guard_deadline) == 0)
-		pthread_detach(guard);
+	guard_end(now + left_ns);
 	PyEval_RestoreThread(python.main_tstate);
 	left = PyObject_CallMethod(python.boot, "stop", "d", (double)left_ns / (double)RTAIL_S);
 	if (!left)

@@ -21,6 +21,7 @@
 #define LOOK_MS 50
 
 static int wake_fds[2] = { -1, -1 };
+static bool is_ours = true; /* Python writes to wake_fds[1] */
 
 int main_wait_start(void)
 {
@@ -37,10 +38,10 @@ int main_wait_start(void)
 static bool is_wakeup_ours(void)
 {
 	REF answer = PyObject_CallMethod(python.boot, "wakeup_is_ours", "i", wake_fds[1]);
-	bool is_ours = answer && PyObject_IsTrue(answer);
+	bool is_true = answer && PyObject_IsTrue(answer);
 
 	PyErr_Clear();
-	return is_ours;
+	return is_true;
 }
 
 static void run_handlers(void)
@@ -55,21 +56,31 @@ static void run_handlers(void)
 	signals_check_taken();
 }
 
+void main_wait_look(void)
+{
+	is_ours = is_wakeup_ours();
+}
+
+static bool is_stopped(const struct pollfd *stop)
+{
+	return stop->revents & (POLLIN | POLLERR | POLLHUP | POLLNVAL);
+}
+
 void main_wait(int stop_fd)
 {
 	struct pollfd polls[] = { { .fd = stop_fd, .events = POLLIN }, { .fd = wake_fds[0], .events = POLLIN } };
-	bool is_ours;
 
-	PyEval_RestoreThread(python.main_tstate);
-	do {
-		run_handlers();
-		is_ours = is_wakeup_ours();
-		python.main_tstate = PyEval_SaveThread();
-		while (poll(polls, 2, is_ours ? -1 : LOOK_MS) < 0 && errno == EINTR && is_ours)
+	for (;;) {
+		while (poll(polls, 2, is_ours ? -1 : LOOK_MS) < 0 && errno == EINTR)
 			;
+		if (is_stopped(&polls[0]))
+			return;
+		guard_attach(stop_fd);
 		PyEval_RestoreThread(python.main_tstate);
-	} while (!(polls[0].revents & (POLLIN | POLLERR | POLLHUP | POLLNVAL)));
-	python.main_tstate = PyEval_SaveThread();
+		run_handlers();
+		main_wait_look();
+		python.main_tstate = PyEval_SaveThread();
+	}
 }
 
 /* Python goes on writing to the same number: it becomes a pipe of the child's own until the fork hook of boot.py runs. */

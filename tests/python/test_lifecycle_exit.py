@@ -75,3 +75,17 @@ def test_a_second_term_does_not_wait_for_threads(ringtail, gate):
 
 def test_standard_input_is_not_the_terminals(ringtail):
     assert ringtail(APP, threads=1).get("/input").json() == ""
+
+
+@pytest.mark.parametrize("is_signalled", [False, True])
+def test_a_view_that_never_gives_the_gil_up_does_not_keep_the_server(ringtail, gate, is_signalled):
+    """is_signalled: the main thread has gone for the GIL already, to run a handler of the application."""
+    server = ringtail(APP, threads=1, graceful_timeout="200ms", env={"TEST_AT_IMPORT": "usr2", **gate.env})
+    conn = server.connect()
+    conn.request(target="/stuck")
+    gate.wait("stuck")
+    if is_signalled:
+        server.send_signal(signal.SIGUSR2)
+        wait_for(lambda: "ringtail-guard" in server.threads(), "the main thread to attach", describe=server.threads)
+    server.expect(r"[^\n]*error: the end of Python was given up[^\n]*")
+    assert "given up" in server.stop()

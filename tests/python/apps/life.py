@@ -252,6 +252,13 @@ def view_input(environ, query):
     return sys.stdin.read() if sys.stdin else None
 
 
+def view_stuck(environ, query):
+    """Never gives the GIL up again."""
+    import itertools
+    gate.note("stuck")
+    sum(itertools.repeat(0))
+
+
 def view_trace_gc(environ, query):
     import gc
     return {"frozen": gc.get_freeze_count()}
