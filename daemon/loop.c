@@ -209,6 +209,7 @@ void loop_run(struct loop *loop)
 			flow_timer(loop, timer);
 		if (loop->accept_retry_ns && loop->accept_retry_ns <= loop->now_ns)
 			accept_arm(loop);
+		loop_clock(loop);
 		admit_tick(loop);
 		cadence_pass(&loop->cadence, loop->now_ns - began);
 		if (drain_step(loop))

@@ -349,9 +349,10 @@ def early_hints(environ, start_response, query):
 def temporary(size):
     path = os.path.join(tempfile.gettempdir(), f"ringtail-test-{os.getpid()}-{size}")
     if not os.path.exists(path):
-        with open(path + ".new", "wb") as file:
+        new = f"{path}.{threading.get_ident()}.new"
+        with open(new, "wb") as file:
             file.write(pattern(size))
-        os.rename(path + ".new", path)
+        os.rename(new, path)
     return path
 
 
