@@ -196,7 +196,8 @@ int worker_join(struct worker *worker, uint64_t *ret_deadline_ns)
 
 	pthread_join(worker->thread, NULL);
 	if (ret_deadline_ns)
-		*ret_deadline_ns = worker->loop->stop_deadline_ns;
+		/* a second TERM may have come when the loop had ended already */
+		*ret_deadline_ns = atomic_load(&worker->stop_mode) >= STOP_NOW ? rtail_now_ns() : worker->loop->stop_deadline_ns;
 	if (worker->pool) {
 		rtail_elastic_stats(worker->pool, &stats);
 		if (stats.threads)

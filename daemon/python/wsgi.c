@@ -415,6 +415,8 @@ static void end(struct call *call, enum outcome outcome)
 	Py_CLEAR(call->iterator);
 	Py_CLEAR(call->result);
 	errors_flush(call->handler->errors);
+	/* nothing of this request may be met by the next one */
+	PyErr_Clear();
 	call_release(call);
 }
 
@@ -451,10 +453,10 @@ static void attach(struct handler *handler, struct request *req)
 
 static PyObject *call_application(struct call *call)
 {
-	REF environ = environ_build(call->handler, call);
-	PyObject *args[3] = { NULL, environ, call->faces[FACE_START_RESPONSE] };
+	REF dict = environ_build(call->handler, call);
+	PyObject *args[3] = { NULL, dict, call->faces[FACE_START_RESPONSE] };
 
-	if (!environ)
+	if (!dict)
 		return NULL;
 	return PyObject_Vectorcall(python.app, args + 1, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
 }

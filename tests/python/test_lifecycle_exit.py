@@ -70,7 +70,16 @@ def test_a_second_term_does_not_wait_for_threads(ringtail, gate):
     gate.wait("non-daemon")
     server.send_signal(signal.SIGTERM)
     wait_for(lambda: "ringtail-0" not in server.threads(), "the end of the handlers", describe=server.threads)
+    server.expect(r"[^\n]*worker-of-the-app[^\n]*")
     server.stop(deadline=10)
+
+
+def test_debug_keeps_standard_input_for_pdb(ringtail, tmp_path):
+    commands = tmp_path / "commands"
+    commands.write_text("p value + 2\nvalue = 7\nc\n")
+    server = ringtail(APP, debug="on", wrapper=["sh", "-c", f'exec "$@" < {commands}', "sh"])
+    assert server.get("/pdb").json() == 7
+    assert "(Pdb) 42" in server.out()
 
 
 def test_standard_input_is_not_the_terminals(ringtail):

@@ -259,6 +259,12 @@ def view_stuck(environ, query):
     sum(itertools.repeat(0))
 
 
+def view_pdb(environ, query):
+    value = 40
+    breakpoint()
+    return value
+
+
 def view_trace_gc(environ, query):
     import gc
     return {"frozen": gc.get_freeze_count()}
