@@ -27,4 +27,4 @@ CLEANFILES += docs/ringtail.1
 
 endif
 
-EXTRA_DIST += docs/ringtail.1.in
+EXTRA_DIST += docs/ringtail.1.in docs/wsgi.md
