@@ -119,6 +119,7 @@ int app_folder(const struct config *config, char *ret_folder, size_t size);
 
 /* --- wsgi.c */
 
+int wsgi_ready(void);
 void wsgi_call(struct request *req);
 void wsgi_resume(struct request *req);
 void wsgi_handler_done(struct handler *handler);

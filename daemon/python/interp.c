@@ -200,7 +200,7 @@ static int start_boot(const char *folder, const struct venv *venv)
 
 static int start_types(void)
 {
-	if (faces_ready() || input_ready() || errors_ready() || file_wrapper_ready() || environ_start())
+	if (faces_ready() || input_ready() || errors_ready() || file_wrapper_ready() || environ_start() || wsgi_ready())
 		return say_exception("a built-in type");
 	return 0;
 }

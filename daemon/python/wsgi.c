@@ -141,6 +141,12 @@ static void fail(struct call *call)
 
 static PyObject *name_close;
 
+int wsgi_ready(void)
+{
+	name_close = PyUnicode_InternFromString("close");
+	return name_close ? 0 : -1;
+}
+
 /* Exactly once for each result (PEP 3333), whatever happened. The request may be gone: the line was kept before. */
 static void close_result(struct call *call)
 {
@@ -151,9 +157,7 @@ static void close_result(struct call *call)
 		return;
 	call->is_closed = true;
 	call->handler->stamp_ns = 0;
-	if (!name_close)
-		name_close = PyUnicode_InternFromString("close");
-	if (!name_close || attr_find(call->result, name_close, &method) < 0) {
+	if (attr_find(call->result, name_close, &method) < 0) {
 		report_exception("close() of the response could not be looked up", call->line[0] ? call->line : NULL);
 		return;
 	}
