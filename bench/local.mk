@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the benches run: built by make bench-programs, which bench/serve and its siblings call; not by make.
+
+if BUILD_DAEMON
+
+BENCH_PROGRAMS = \
+	bench/hello_uring \
+	bench/load
+
+EXTRA_PROGRAMS = $(BENCH_PROGRAMS)
+CLEANFILES += $(BENCH_PROGRAMS)
+
+bench_hello_uring_SOURCES = bench/hello_uring.c
+bench_hello_uring_CPPFLAGS = $(AM_CPPFLAGS) $(LIBURING_CFLAGS)
+bench_hello_uring_LDADD = $(LIBURING_LIBS)
+bench_load_SOURCES = bench/load.c bench/response.c bench/response.h lib/clock.h lib/hist.c lib/hist.h
+bench_load_LDADD =
+
+.PHONY: bench-programs
+bench-programs: $(BENCH_PROGRAMS)
+
+endif
+
+EXTRA_DIST += \
+	bench/apps \
+	bench/common \
+	bench/results \
+	bench/run \
+	bench/serve \
+	bench/slow
