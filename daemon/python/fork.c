@@ -58,7 +58,8 @@ _Noreturn void fork_end_child(void)
 {
 	log_error("a child that the application forked came back into the server: it was ended with status %d "
 		"(a forked child must end with os._exit)", EXIT_SOFTWARE);
-	PyErr_Clear();
+	if (PyErr_Occurred())
+		report_exception("it had raised", NULL);
 	/* what the child printed */
 	Py_XDECREF(PyObject_CallMethod(python.boot, "flush", NULL));
 	_exit(EXIT_SOFTWARE);

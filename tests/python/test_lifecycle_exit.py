@@ -23,6 +23,13 @@ def test_atexit_runs_for_both_ways_to_stop(ringtail, number):
     assert "atexit ran" in server.out()
 
 
+def test_atexit_runs_when_term_comes_right_behind_the_start_up_line(ringtail):
+    for _ in range(10):
+        server = ringtail(APP, threads=1, env={"TEST_AT_IMPORT": "atexit"})
+        server.stop()
+        assert "atexit ran" in server.out()
+
+
 def test_an_exception_in_atexit_changes_nothing(ringtail):
     server = ringtail(APP, threads=1, env={"TEST_AT_IMPORT": "atexit atexit-raises"})
     server.expect(r"(?s).*ZeroDivisionError[^\n]*")

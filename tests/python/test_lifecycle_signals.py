@@ -93,12 +93,15 @@ def test_a_forked_child_has_none_of_the_servers_descriptors_and_default_disposit
 @pytest.mark.parametrize("how", ["return", "raise", "exit"])
 def test_a_child_that_comes_back_into_the_server_ends_with_70(ringtail, how):
     server = ringtail(APP, threads=1)
-    server.expect(r"[^\n]*error: a child that the application forked came back[^\n]*\n", r"(?s)\n[^\n]*error: GET /fork-returns.*")
+    server.expect(r"[^\n]*error: a child that the application forked came back[^\n]*\n",
+                  r"[^\n]*error: it had raised\n(?s:.*?)(ValueError|SystemExit): [^\n]*")
     with server.connect() as conn:
         conn.request(target=f"/fork-returns?how={how}")
         assert conn.read_response().json() == 70
         assert conn.available() == b""
     server.wait_log("came back into the server")
+    if how == "raise":
+        server.wait_log("ValueError: in the child")
     assert "printed by the child" in server.out()
     assert server.get("/hello").json() == "hello"
 
