@@ -59,6 +59,7 @@ def test_a_queued_request_is_answered_before_a_graceful_end(ringtail, gate):
             probe.send(b"BAD\r\n\r\n")
             probe.read_response()
         server.send_signal(signal.SIGTERM)
+        wait_for(lambda: refuses(server), "the end of accepting")
         arrival.release("done")
         assert first.read_response().text == "done"
         response = second.read_response()

@@ -346,42 +346,35 @@ def early_hints(environ, start_response, query):
     return plain(start_response, b"hinted" if hints else b"none")
 
 
-def temporary(size):
-    path = os.path.join(tempfile.gettempdir(), f"ringtail-test-{os.getpid()}-{size}")
-    if not os.path.exists(path):
-        new = f"{path}.{threading.get_ident()}.new"
-        with open(new, "wb") as file:
-            file.write(pattern(size))
-        os.rename(new, path)
-    return path
+class Told:
+    """A real file whose close() is told to the test; read is the file's own."""
+
+    def __init__(self, file, name):
+        self.file = file
+        self.read = file.read
+        self.fileno = file.fileno
+        self.name = name
+
+    def close(self):
+        gate.note(self.name + "-closed")
+        self.file.close()
 
 
 @view("/file")
 def send_file(environ, start_response, query):
-    """A real file by wsgi.file_wrapper: n bytes from offset; length=1 gives Content-Length."""
-    size, offset = int(query["n"]), int(query.get("offset", "0"))
-    path = temporary(size)
-    file = open(path, "rb")
+    """An unlinked real file by wsgi.file_wrapper: n bytes from offset; length gives Content-Length, name notes its close()."""
+    handle, path = tempfile.mkstemp(prefix="ringtail-test-")
     os.unlink(path)
-    file.seek(offset)
+    file = open(handle, "r+b")
+    data = memoryview(pattern(int(query["n"])))
+    while data:
+        data = data[file.write(data):]
+    file.seek(int(query.get("offset", "0")))
     fields = [("Content-Type", "application/octet-stream")]
     if "length" in query:
         fields.append(("Content-Length", query["length"]))
     start_response("200 OK", fields)
-    if "name" in query:
-        original = file.close
-
-        class Closing(io.FileIO):
-            def close(self):
-                if not self.closed:
-                    gate.note(query["name"] + "-closed")
-                super().close()
-        original()
-        fresh = temporary(size)
-        file = Closing(fresh, "rb")
-        os.unlink(fresh)
-        file.seek(offset)
-    return environ["wsgi.file_wrapper"](file, 8192)
+    return environ["wsgi.file_wrapper"](Told(file, query["name"]) if "name" in query else file, 8192)
 
 
 @view("/file-memory")
