@@ -44,7 +44,7 @@
 #define EVENTS 512
 #define MARKS_MAX 64u
 #define MARK_BYTES 8u
-#define GRACE_NS (5 * RTAIL_S) /* for what is on its way at the end of a phase */
+#define GRACE_NS (2 * RTAIL_S) /* for what is on its way at the end of a phase */
 #define ATTEMPTS 3             /* of one request, before it is an error */
 
 /* What is asked for: one kind of request, and what came of it in the present phase. */
@@ -77,7 +77,7 @@ static struct conn *conns;
 static unsigned fast_count, slow_count;
 static struct route fast, slow;
 static bool is_varying, is_waiting;
-static uint64_t serial, connects;
+static uint64_t serial, connects, last_answer_ns;
 
 /* The phase. */
 static bool is_open_loop, is_ending;
@@ -253,6 +253,8 @@ static void answered(struct conn *conn)
 {
 	uint64_t now = rtail_now_ns();
 
+	if (!is_slow(conn))
+		last_answer_ns = now;
 	rtail_hist_record(&conn->route->latency, now - conn->start_ns);
 	conn->route->done++;
 	conn->state = CONN_IDLE;
@@ -413,7 +415,7 @@ static void phase(uint64_t requests, double rate, double seconds)
 	requests_wanted = requests;
 	idle_head = idle_tail = 0;
 	due_waiting = due_count = due_sent = due_wanted = 0;
-	begin = now = last_ns = rtail_now_ns();
+	begin = now = last_ns = last_answer_ns = rtail_now_ns();
 	deadline = begin + (uint64_t)(seconds * 1e9);
 	if (is_open_loop) {
 		due_ns = begin;
@@ -437,10 +439,14 @@ static void phase(uint64_t requests, double rate, double seconds)
 		last_ns = now;
 	}
 	give_up(now);
+	/* The rate is of the time until the last answer: what never came has its own figure. A stall before the end counts. */
+	seconds = (double)((!is_open_loop && fast.unfinished < fast_count ? last_answer_ns : now) - begin) / 1e9;
+	if (seconds <= 0)
+		seconds = 1e-9;
 	printf("{\"requests\": %" PRIu64 ", \"errors\": %" PRIu64 ", \"retries\": %" PRIu64 ", \"unfinished\": %" PRIu64
 	       ", \"connects\": %" PRIu64 ", \"seconds\": %.6f, \"rate\": %.1f, \"idle\": %.3f",
-	       fast.done, fast.errors, fast.retries, fast.unfinished, connects - connects_before, (double)(now - begin) / 1e9,
-	       (double)fast.done * 1e9 / (double)(now - begin), (double)idle_ns / (double)(now - begin));
+	       fast.done, fast.errors, fast.retries, fast.unfinished, connects - connects_before, seconds, (double)fast.done / seconds,
+	       (double)idle_ns / (double)(now - begin));
 	print_latency("", &fast);
 	printf(", \"slow_requests\": %" PRIu64 ", \"slow_errors\": %" PRIu64, slow.done, slow.errors);
 	print_latency("slow_", &slow);
