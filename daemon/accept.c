@@ -58,14 +58,16 @@ void accept_arm(struct loop *loop)
 {
 	uint32_t left = room(loop);
 
-	if (!loop->is_accepting || loop->accept_retry_ns > loop->now_ns)
+	if (loop->accept_retry_ns > loop->now_ns)
+		return;
+	loop->accept_retry_ns = 0; /* one that lies in the past would end each wait at once */
+	if (!loop->is_accepting)
 		return;
 	if (!left) {
 		watch(loop);
 		return;
 	}
 	loop->is_crowded = false;
-	loop->accept_retry_ns = 0;
 	for (size_t i = 0; i < loop->worker->listener_count; i++) {
 		struct loop_listener *listener = &loop->listeners[i];
 
