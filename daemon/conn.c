@@ -169,11 +169,24 @@ void conn_stash_drop(struct conn *conn)
 	conn->stash_len = conn->stash_off = conn->stash_cap = 0;
 }
 
-void conn_shut(struct conn *conn)
+void conn_shut(struct conn *conn, bool is_reset)
+{
+	static const struct sockaddr nobody = { .sa_family = AF_UNSPEC };
+
+	if (conn->fd < 0)
+		return;
+	/*
+	 * TCP is disconnected, not closed with SO_LINGER 0 behind a shutdown: the FIN of the latter comes first, and what the
+	 * peer has read is then complete. A unix socket knows no reset.
+	 */
+	if (!is_reset || connect(conn->fd, &nobody, sizeof(nobody)))
+		shutdown(conn->fd, SHUT_RDWR);
+}
+
+void conn_close(struct conn *conn)
 {
 	if (conn->fd < 0)
 		return;
-	shutdown(conn->fd, SHUT_RDWR);
 	close(conn->fd);
 	conn->fd = -1;
 }

@@ -2,8 +2,9 @@
 /*
  * conn.h: one connection and the table of them. Loop thread only.
  *
- * Life: conn_open at accept; then the states below; conn_close shuts the
- * descriptor down when nothing more can be read or sent; the memory goes back
+ * Life: conn_open at accept; then the states below; conn_shut ends
+ * the connection when nothing more can be read or sent, conn_close gives the
+ * descriptor back when nothing underway names it; the memory goes back
  * (conn_reap) when no submission names the connection any more (inflight == 0)
  * and no request of it is out (req == NULL). A completion names a connection by
  * index and generation: one that is gone is recognised, never dereferenced.
@@ -148,8 +149,17 @@ void conn_read_peer(struct conn *conn);
 int conn_stash(struct conn *conn, const char *data, size_t len);
 void conn_stash_drop(struct conn *conn);
 
-/* Shuts the socket down in both directions and closes the descriptor: a copy in a forked child does not keep it open. */
-void conn_shut(struct conn *conn);
+/*
+ * Ends the connection: both directions are shut down, so that a copy of the descriptor in a forked child does not keep it
+ * open; or, is_reset, the peer is sent a reset. The descriptor stays until conn_close.
+ */
+void conn_shut(struct conn *conn, bool is_reset);
+
+/*
+ * Closes the descriptor, once no submission names it (inflight == 0): one that is queued and not yet submitted would else
+ * reach whatever gets the number next.
+ */
+void conn_close(struct conn *conn);
 
 /* Memory back, once nothing names it. */
 void conn_reap(struct conn_table *table, struct conn *conn);

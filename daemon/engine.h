@@ -82,7 +82,7 @@ int engine_recv(struct engine *engine, uint64_t handle, int fd);
 /* Sends all bytes unless the connection fails: res = bytes sent (may be fewer), or -errno. No SIGPIPE. */
 int engine_send(struct engine *engine, uint64_t handle, int fd, const void *data, size_t len);
 
-/* Multishot: a completion when the socket is reset or both directions are closed (res > 0). */
+/* Multishot: a completion when the socket is reset or both directions are closed (res > 0), or when it ended without (0: call again). */
 int engine_hangup(struct engine *engine, uint64_t handle, int fd);
 
 /* Multishot, edge-triggered: a completion whenever the eventfd is written; its counter is not read. */

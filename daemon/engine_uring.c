@@ -391,7 +391,7 @@ bool engine_next(struct engine *engine, struct completion *ret)
 		ret->kind = kind;
 		ret->handle = cqe->user_data & ENGINE_HANDLE_MASK;
 		ret->has_more = cqe->flags & IORING_CQE_F_MORE;
-		ret->res = cqe->res;
+		ret->res = kind == ENGINE_HANGUP && cqe->res > 0 ? cqe->res & (POLLERR | POLLHUP) : cqe->res;
 		ret->data = NULL;
 		if (cqe->flags & IORING_CQE_F_BUFFER) {
 			ret->buffer = cqe->flags >> IORING_CQE_BUFFER_SHIFT;

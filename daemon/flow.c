@@ -86,6 +86,8 @@ static void settle(struct loop *loop, struct conn *conn)
 {
 	if (conn->state != CONN_CLOSED)
 		return;
+	if (!conn->inflight)
+		conn_close(conn);
 	if (!conn->is_sending && conn->out_head)
 		send_drop(conn);
 	if (conn->req && !conn->is_with_handler && !conn->is_sending && !conn->spill)
@@ -99,8 +101,7 @@ static void settle(struct loop *loop, struct conn *conn)
 	accept_arm(loop);
 }
 
-/* Closes without waiting for the peer: nothing of ours is on its way. */
-static void close_now(struct loop *loop, struct conn *conn, enum conn_close reason)
+static void close_how(struct loop *loop, struct conn *conn, enum conn_close reason, bool is_reset)
 {
 	if (conn->state == CONN_CLOSED)
 		return;
@@ -113,12 +114,18 @@ static void close_now(struct loop *loop, struct conn *conn, enum conn_close reas
 		engine_cancel(loop->engine, ENGINE_RECV, conn_handle(conn));
 	if (conn->is_hangup_armed)
 		engine_cancel(loop->engine, ENGINE_HANGUP, conn_handle(conn));
-	conn_shut(conn);
+	conn_shut(conn, is_reset);
 	body_drop(conn);
 	send_drop(conn);
 }
 
-static void cut(struct loop *loop, struct conn *conn, enum conn_close reason)
+/* Closes without waiting for the peer: nothing of ours is on its way. */
+static void close_now(struct loop *loop, struct conn *conn, enum conn_close reason)
+{
+	close_how(loop, conn, reason, false);
+}
+
+static void cut_how(struct loop *loop, struct conn *conn, enum conn_close reason, bool is_reset)
 {
 	if (conn->state == CONN_CLOSED)
 		return;
@@ -127,7 +134,7 @@ static void cut(struct loop *loop, struct conn *conn, enum conn_close reason)
 		if (reason == CONN_CLOSE_RESET || !conn->close_reason)
 			conn->close_reason = (uint8_t)reason;
 	}
-	close_now(loop, conn, reason);
+	close_how(loop, conn, reason, is_reset);
 	if (conn->req && conn->is_with_handler) {
 		respond_set_gone(conn->req);
 		if (conn->is_paused) {
@@ -135,6 +142,11 @@ static void cut(struct loop *loop, struct conn *conn, enum conn_close reason)
 			admit_resume(loop, conn->req);
 		}
 	}
+}
+
+static void cut(struct loop *loop, struct conn *conn, enum conn_close reason)
+{
+	cut_how(loop, conn, reason, false);
 }
 
 void flow_close_idle(struct loop *loop, struct conn *conn, enum conn_close reason)
@@ -146,10 +158,7 @@ void flow_close_idle(struct loop *loop, struct conn *conn, enum conn_close reaso
 /* The peer sees a reset: a response framed by the end of the connection must not look complete. */
 static void cut_with_reset(struct loop *loop, struct conn *conn, enum conn_close reason)
 {
-	struct linger linger = { .l_onoff = 1, .l_linger = 0 };
-
-	setsockopt(conn->fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger));
-	cut(loop, conn, reason);
+	cut_how(loop, conn, reason, true);
 }
 
 static void close_in_order(struct loop *loop, struct conn *conn, enum conn_close reason)
@@ -587,6 +596,8 @@ void flow_completion(struct loop *loop, const struct completion *completion)
 		}
 		if (completion->res > 0)
 			cut(loop, conn, CONN_CLOSE_RESET);
+		else if (completion->res == 0)
+			recv_watch_hangup(loop, conn);
 		break;
 	default:
 		break;

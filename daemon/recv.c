@@ -11,7 +11,7 @@
 enum recv_verdict recv_arm(struct loop *loop, struct conn *conn)
 {
 	conn->is_recv_stopped = false;
-	if (conn->is_recv_armed || conn->has_fin || conn->fd < 0)
+	if (conn->is_recv_armed || conn->has_fin || conn->state == CONN_CLOSED)
 		return RECV_NOTHING;
 	if (engine_recv(loop->engine, conn_handle(conn), conn->fd))
 		return RECV_RESET;
@@ -29,7 +29,7 @@ void recv_stop(struct loop *loop, struct conn *conn)
 
 void recv_watch_hangup(struct loop *loop, struct conn *conn)
 {
-	if (conn->is_hangup_armed || conn->fd < 0)
+	if (conn->is_hangup_armed || conn->state == CONN_CLOSED)
 		return;
 	if (engine_hangup(loop->engine, conn_handle(conn), conn->fd) == 0) {
 		conn->is_hangup_armed = true;
