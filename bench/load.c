@@ -127,7 +127,7 @@ static void route_make(struct route *route, const char *path)
 		 "Accept-Language: de,en-US;q=0.7,en;q=0.3,x-#;q=0.1\r\n"
 		 "Accept-Encoding: gzip, deflate, br, zstd, x-#\r\n"
 		 "Referer: http://bench.localhost/list?page=#\r\n"
-		 "Cookie: csrftoken=k5Yq2vW1xTz8bN4m#; sessionid=0f3a9c7e5d1b2846#; theme=dark\r\n"
+		 "Cookie: csrftoken=k5Yq2vW1xTz8bN4mPq7Rs0Tu3Vw6Xy9Za2Bc5De8Fg1Hi4Jk7Lm0No3P#; sessionid=0f3a9c7e5d1b2846#; theme=dark\r\n"
 		 "Upgrade-Insecure-Requests: 1#\r\n"
 		 "Sec-Fetch-Dest: document#\r\n"
 		 "Sec-Fetch-Mode: navigate#\r\n"

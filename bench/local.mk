@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the benches run: built by make bench-programs, which bench/serve and its siblings call; not by make.
 
+BENCH_BINARIES =
+
 if BUILD_DAEMON
-
-BENCH_PROGRAMS = \
-	bench/hello_uring \
-	bench/load
-
-EXTRA_PROGRAMS = $(BENCH_PROGRAMS)
-CLEANFILES += $(BENCH_PROGRAMS)
+EXTRA_PROGRAMS = bench/hello_uring bench/load
+BENCH_BINARIES += $(EXTRA_PROGRAMS)
+CLEANFILES += $(EXTRA_PROGRAMS)
+endif
 
 bench_hello_uring_SOURCES = bench/hello_uring.c
 bench_hello_uring_CPPFLAGS = $(AM_CPPFLAGS) $(LIBURING_CFLAGS)
@@ -17,9 +16,7 @@ bench_load_SOURCES = bench/load.c bench/response.c bench/response.h lib/clock.h 
 bench_load_LDADD =
 
 .PHONY: bench-programs
-bench-programs: $(BENCH_PROGRAMS)
-
-endif
+bench-programs: $(BENCH_BINARIES)
 
 EXTRA_DIST += \
 	bench/apps \
