@@ -24,4 +24,5 @@ EXTRA_DIST += \
 	bench/results \
 	bench/run \
 	bench/serve \
-	bench/slow
+	bench/slow \
+	docs/performance.md
