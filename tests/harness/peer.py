@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """gunicorn (gthread) with the same application, to compare with."""
-import importlib.util
 import os
 import subprocess
 import tempfile
@@ -11,7 +10,7 @@ from .wait import SCALE, wait_for
 
 
 def has_gunicorn():
-    return importlib.util.find_spec("gunicorn") is not None
+    return subprocess.run([python(), "-c", "import gunicorn"], capture_output=True, check=False).returncode == 0
 
 
 class Gunicorn:

@@ -159,6 +159,11 @@ class Server:
         with open(f"/proc/{self.pid}/statm", encoding="utf-8") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
+    def is_sanitized(self):
+        """Built with a sanitizer, whose shadow and quarantine make resident bytes mean nothing."""
+        with open(f"/proc/{self.pid}/maps", encoding="utf-8") as file:
+            return "san.so" in file.read()
+
     def fds(self):
         return len(os.listdir(f"/proc/{self.pid}/fd"))
 
@@ -260,8 +265,14 @@ def run(*args, env=None, cwd=None, deadline=None, stdin=None):
 
 
 def python():
-    """The interpreter that the daemon links."""
+    """The interpreter that the daemon links, or that of a virtual environment made from it."""
     return os.environ.get("PYTHON") or ("/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable)
+
+
+def venv():
+    """The virtual environment that python() belongs to, or None."""
+    prefix = os.path.dirname(os.path.dirname(os.path.abspath(python())))
+    return prefix if os.path.exists(os.path.join(prefix, "pyvenv.cfg")) else None
 
 
 def monotonic():

@@ -125,6 +125,8 @@ def test_many_uploads_at_once_do_not_mix(server, payload):
 
 def test_memory_stays_bounded_while_bodies_come_in(ringtail, payload):
     server = ringtail(max_body="100m", threads=1)
+    if server.is_sanitized():
+        pytest.skip("resident bytes mean nothing under a sanitizer")
     server.get()
     before = server.rss()
     conns = []

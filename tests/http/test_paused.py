@@ -105,6 +105,8 @@ def test_a_paused_generator_is_closed_when_its_client_closes_without_reading(ser
 def test_memory_stays_bounded_behind_clients_that_do_not_read(ringtail, gate):
     server = ringtail(threads=2, threads_max=2, send_buffer="256k", env=gate.env)
     server.gate = gate
+    if server.is_sanitized():
+        pytest.skip("resident bytes mean nothing under a sanitizer")
     server.get("/")
     before = server.rss()
     conns = []
