@@ -94,8 +94,16 @@ int engine_write(struct engine *engine, uint64_t handle, int fd, const void *dat
 /* Asks for the end of an operation given by kind and handle; it still completes (-ECANCELED, or what was underway). */
 int engine_cancel(struct engine *engine, enum engine_kind kind, uint64_t handle);
 
-/* Wakes one thread that waits on the word (private futex): in this pass's submission, or by futex(2). */
+/* Wakes one thread that waits on the word (private futex): with the next engine_kick or engine_wait. */
 void engine_wake(struct engine *engine, uint32_t *word);
+
+/*
+ * Makes the wakes now, in one submission with all else that is queued, or by futex(2) when nothing else is; does not wait.
+ * True: completions have arrived. Without a wake nothing happens. A thread that is woken on this CPU may run before this
+ * returns: what it hands back is then there without a signal.
+ */
+bool engine_kick(struct engine *engine);
+bool engine_has_wakes(const struct engine *engine);
 
 /* Submits what is queued and waits for a completion, at most timeout_ns (0: not at all; < 0: without end). */
 int engine_wait(struct engine *engine, int64_t timeout_ns);

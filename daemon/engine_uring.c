@@ -346,6 +346,22 @@ static void wakes_out(struct engine *engine)
 	engine->wake_count = 0;
 }
 
+bool engine_has_wakes(const struct engine *engine)
+{
+	return engine->wake_count > 0;
+}
+
+bool engine_kick(struct engine *engine)
+{
+	if (!engine->wake_count)
+		return false;
+	buffers_publish(engine);
+	wakes_out(engine);
+	if (io_uring_sq_ready(&engine->ring))
+		io_uring_submit_and_get_events(&engine->ring);
+	return io_uring_cq_ready(&engine->ring) > 0;
+}
+
 int engine_wait(struct engine *engine, int64_t timeout_ns)
 {
 	struct io_uring_cqe *cqe;

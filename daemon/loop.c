@@ -149,15 +149,29 @@ static void take_returns(struct loop *loop)
 static int wait(struct loop *loop)
 {
 	struct returns *returns = &loop->worker->returns;
-	bool is_by_pool;
+	bool is_by_pool, has_kicked;
 	int64_t timeout = wait_ns(loop, &is_by_pool);
 	uint64_t before = loop->now_ns;
 	int rc;
 
 	if (!loop->worker->pool)
 		loop->worker->app->thread_idle(0);
-	if (!returns_sleep(returns))
-		timeout = 0;
+	/*
+	 * Wakes go out before the sleep is announced: a handler that shares this CPU runs at once, and finds a loop that needs no
+	 * signal (an eventfd write and its completion a batch otherwise).
+	 */
+	has_kicked = engine_has_wakes(loop->engine);
+	if (has_kicked && engine_kick(loop->engine)) {
+		loop_clock(loop);
+		return 0;
+	}
+	if (!returns_sleep(returns)) {
+		if (has_kicked) {
+			loop_clock(loop);
+			return 0;
+		}
+		timeout = 0; /* what the last pass queued still has to be submitted */
+	}
 	rc = engine_wait(loop->engine, timeout);
 	returns_wake(returns);
 	loop_clock(loop);
