@@ -14,6 +14,8 @@
  *                            to wait for a free connection has waited
  *   slow COUNT               from the next phase on, COUNT more connections ask for
  *                            --slow-path in a closed loop; counted apart
+ *   idle COUNT               opens COUNT more connections, gets one answer on each, and
+ *                            leaves them open; before slow, and once
  *   quit
  *
  * A request that a server answered by closing a connection which it had kept
@@ -74,7 +76,7 @@ struct conn {
 static struct sockaddr_in address;
 static int epoll_fd;
 static struct conn *conns;
-static unsigned fast_count, slow_count;
+static unsigned fast_count, idle_count, slow_count; /* conns: in this order */
 static struct route fast, slow;
 static bool is_varying, is_waiting;
 static uint64_t serial, connects, last_answer_ns;
@@ -229,15 +231,22 @@ static void conn_ask(struct conn *conn, struct route *route, uint64_t start_ns)
 	conn_send(conn);
 }
 
+static bool is_parked(const struct conn *conn)
+{
+	return conn >= conns + fast_count && conn < conns + fast_count + idle_count;
+}
+
 static bool is_slow(const struct conn *conn)
 {
-	return conn >= conns + fast_count;
+	return conn >= conns + fast_count + idle_count;
 }
 
 /* The connection is free: what it does next. */
 static void conn_next(struct conn *conn, uint64_t now)
 {
-	if (is_slow(conn)) {
+	if (is_parked(conn)) {
+		return;
+	} else if (is_slow(conn)) {
 		if (!is_ending)
 			conn_ask(conn, &slow, now);
 	} else if (is_open_loop) {
@@ -343,14 +352,12 @@ static void open_loop_send(uint64_t now)
 static bool has_ended(uint64_t now, uint64_t deadline, uint64_t *grace_end)
 {
 	if (!is_ending) {
-		bool is_out = now >= deadline;
-
 		if (is_open_loop)
 			is_ending = due_count == due_wanted;
 		else
-			is_ending = is_out || (requests_wanted && fast.started >= requests_wanted);
+			is_ending = now >= deadline || (requests_wanted && fast.started >= requests_wanted);
 		if (is_ending)
-			*grace_end = (is_out ? now : deadline) + GRACE_NS;
+			*grace_end = now + GRACE_NS;
 		return false;
 	}
 	return (due_waiting == 0 && in_hand() == 0) || now >= *grace_end;
@@ -403,6 +410,39 @@ static int wait_ms(uint64_t now)
 	return next > now + RTAIL_MS ? (int)((next - now) / RTAIL_MS) : 0;
 }
 
+/* One at a time: no listen queue overflows. */
+static void idle_open(unsigned count)
+{
+	struct epoll_event events[EVENTS];
+	uint64_t deadline = rtail_now_ns() + 60 * RTAIL_S;
+	unsigned open = 0;
+
+	idle_count = count;
+	is_ending = true;
+	for (unsigned i = fast_count; i < fast_count + idle_count; i++) {
+		conn_ask(&conns[i], &fast, rtail_now_ns());
+		while (conns[i].state != CONN_IDLE && rtail_now_ns() < deadline) {
+			int ready = epoll_wait(epoll_fd, events, EVENTS, 10);
+
+			for (int j = 0; j < ready; j++)
+				conn_event(&conns[events[j].data.u32], events[j].events);
+		}
+		open += conns[i].state == CONN_IDLE && conns[i].fd >= 0;
+	}
+	printf("{\"idle\": %u}\n", open);
+	fflush(stdout);
+}
+
+/* Which of them the server has not closed. */
+static unsigned idle_left(void)
+{
+	unsigned open = 0;
+
+	for (unsigned i = fast_count; i < fast_count + idle_count; i++)
+		open += conns[i].fd >= 0;
+	return open;
+}
+
 static void phase(uint64_t requests, double rate, double seconds)
 {
 	struct epoll_event events[EVENTS];
@@ -422,7 +462,7 @@ static void phase(uint64_t requests, double rate, double seconds)
 		period_ns = (uint64_t)(1e9 / rate);
 		due_wanted = (uint64_t)(rate * seconds);
 	}
-	for (unsigned i = 0; i < fast_count + slow_count; i++)
+	for (unsigned i = 0; i < fast_count + idle_count + slow_count; i++)
 		if (conns[i].state == CONN_IDLE)
 			conn_next(&conns[i], now);
 	while (!has_ended(now, deadline, &grace_end)) {
@@ -448,6 +488,7 @@ static void phase(uint64_t requests, double rate, double seconds)
 	       fast.done, fast.errors, fast.retries, fast.unfinished, connects - connects_before, seconds, (double)fast.done / seconds,
 	       (double)idle_ns / (double)(now - begin));
 	print_latency("", &fast);
+	printf(", \"idle_left\": %u", idle_left());
 	printf(", \"slow_requests\": %" PRIu64 ", \"slow_errors\": %" PRIu64, slow.done, slow.errors);
 	print_latency("slow_", &slow);
 	printf("}\n");
@@ -466,7 +507,9 @@ static void obey(const char *line)
 		phase(requests, 0, seconds);
 	} else if (sscanf(line, "open %lf %lf", &rate, &seconds) == 2 && rate > 0) {
 		phase(0, rate, seconds);
-	} else if (sscanf(line, "slow %u", &count) == 1 && fast_count + count <= CONNECTIONS_MAX) {
+	} else if (sscanf(line, "idle %u", &count) == 1 && !idle_count && !slow_count && fast_count + count <= CONNECTIONS_MAX) {
+		idle_open(count);
+	} else if (sscanf(line, "slow %u", &count) == 1 && fast_count + idle_count + count <= CONNECTIONS_MAX) {
 		slow_count = count;
 		printf("{\"slow\": %u}\n", count);
 		fflush(stdout);
@@ -480,7 +523,7 @@ static void usage(void) __attribute__((noreturn));
 static void usage(void)
 {
 	fprintf(stderr, "usage: load --port N [--connections N] [--path /] [--slow-path /slow] [--headers browser|varying] [--wait]\n"
-			"commands on standard input: closed REQUESTS SECONDS, open RATE SECONDS, slow COUNT, quit\n");
+			"commands on standard input: closed REQUESTS SECONDS, open RATE SECONDS, slow COUNT, idle COUNT, quit\n");
 	exit(64);
 }
 

@@ -21,6 +21,7 @@ bench-programs: $(BENCH_BINARIES)
 EXTRA_DIST += \
 	bench/apps \
 	bench/common \
+	bench/idle \
 	bench/results \
 	bench/run \
 	bench/serve \

@@ -91,8 +91,17 @@ def slow_panels(rows):
             yield case, "rate of fast requests, of undisturbed; p99 at 2,000/s", bars, 1.25, 1.0
 
 
+def idle_panels(rows):
+    for case, metric, title in (("start", "first answer", "exec to first answer, ms"), ("after-use", "cpu", "CPU of ten idle seconds, ms"),
+                                ("connections", "memory", "bytes of an idle keep-alive connection")):
+        bars = sorted({row["arm"]: (row["arm"], row["median"], f"{row['median']:.4g}") for row in rows
+                       if row["case"] == case and row["metric"] == metric}.values(), key=lambda bar: bar[1])
+        if bars:
+            yield case, f"{title} (less is better)", bars, max(1, 3 * bars[len(bars) // 2][1]), None
+
+
 def milliseconds(us):
     return f"{us / 1000:.3g} ms"
 
 
-PANELS = {"serve": serve_panels, "slow": slow_panels}
+PANELS = {"serve": serve_panels, "slow": slow_panels, "idle": idle_panels}

@@ -29,7 +29,7 @@ def last(bench, machine):
 
 def ratios(document):
     """{(case, arm, metric, to, to_case): ratio} of what a recording is quoted for."""
-    metrics = {"serve": ("cpu",), "slow": ("closed rate",)}[document["bench"]]
+    metrics = {"serve": ("cpu",), "slow": ("closed rate",), "idle": ("cpu", "memory", "first answer")}[document["bench"]]
     return {(row["case"], row["arm"], row["metric"], row["to"], row.get("to_case")): row["ratio"] for row in document["rows"]
             if row["ratio"] is not None and row["metric"] in metrics}
 

@@ -64,11 +64,13 @@ class Server:
             # m0serve asks the python of the path.
             environ["PATH"] = os.path.join(bench.peers.dir, "bin") + ":" + environ.get("PATH", "")
         argv = arm.argv(self.port, module, self.dir)
+        begun = time.monotonic()
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen(argv, cwd=APPS, env=environ, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                             start_new_session=True, preexec_fn=place(cpus, bench.options.nice))
         try:
             self._wait_ready()
+            self.ready_seconds = time.monotonic() - begun  # seen within 2 ms
         except BaseException:
             self.stop()
             raise
@@ -95,7 +97,7 @@ class Server:
                             return
             except OSError:
                 pass
-            time.sleep(0.02)
+            time.sleep(0.002)
         raise CannotServe(f"no answer within {START_SECONDS} s (last: {answer[:200]!r}): {self.last_words()}")
 
     def last_words(self):
@@ -170,6 +172,10 @@ class Load:
 
     def open(self, rate, seconds):
         return self.ask(f"open {rate} {seconds}")
+
+    def idle(self, count):
+        """How many of count more connections the server keeps open."""
+        return self.ask(f"idle {count}")["idle"]
 
     def slow(self, count):
         return self.ask(f"slow {count}")
