@@ -305,10 +305,26 @@ def bare_module(name, folder):
     return module, name
 
 
+def refuse_green(name):
+    """Under patched modules each handler would run a hub of its own, and locks would belong to greenlets."""
+    monkey = sys.modules.get("gevent.monkey")
+    if monkey and any(monkey.is_module_patched(module) for module in ("socket", "thread", "threading")):
+        who, patch = "gevent", "gevent.monkey.patch_all()"
+    else:
+        patcher = sys.modules.get("eventlet.patcher")
+        if not (patcher and any(patcher.is_monkey_patched(module) for module in ("socket", "thread"))):
+            return
+        who, patch = "eventlet", "eventlet.monkey_patch()"
+    raise Refused(f"cannot serve {name}: {who} has replaced Python's sockets or threads, and ringtail runs views on real threads "
+                  f"(take {patch} out of it: --threads-max says how many views may wait at once)")
+
+
 def load(spec, folder):
     """(application, name), or (status, message, traceback or None)."""
     try:
-        return find(spec, folder)
+        app, name = find(spec, folder)
+        refuse_green(name)
+        return app, name
     except Refused as refused:
         cause = refused.__cause__
         return refused.status, str(refused), show(cause) if cause is not None else None
