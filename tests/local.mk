@@ -259,9 +259,13 @@ PYTEST_TESTS = \
 # Not part of make check; RINGTAIL_LONG=1 in their environment.
 LONG_TESTS = \
 	tests/fuzz/fuzz.sh \
+	tests/long/test_apps.py \
 	tests/long/test_browser.py \
+	tests/long/test_clients_pypi.py \
+	tests/long/test_django_versions.py \
 	tests/long/test_soak.py \
 	tests/long/test_wrappers.py \
+	tests/long/test_wrappers_django.py \
 	tests/race/elastic_stress
 
 # --- Glue --------------------------------------------------------------------

@@ -28,8 +28,9 @@ def _django():
 @pytest.fixture(scope="module")
 def ring(tmp_path_factory):
     from harness import Server
+    from harness.server import venv
     env = prepare(tmp_path_factory.mktemp("ring"))
-    server = Server("mysite.wsgi", app_dir=PROJECT, env=env, threads=4)
+    server = Server("mysite.wsgi", app_dir=PROJECT, env=env, threads=4, **({"venv": venv()} if venv() else {}))
     server.data = Path(env["MYSITE_DATA"])
     # The view that fails on purpose.
     server.expect(r"(?s)\S+ \S+ ringtail\[\d+\] \w+: Internal Server Error: /oops\n.*?RuntimeError: a view that fails, on purpose\n",

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from harness.server import binary, python
+from harness.server import binary, python, venv
 
 HERE = Path(__file__).resolve().parent
 PROJECT = HERE.parents[1] / "examples" / "django"
@@ -25,6 +25,8 @@ def test_a_django_test_suite_passes_against_ringtail_as_its_live_server(tmp_path
         f"DATABASES['default']['TEST'] = {{'NAME': '{tmp_path}/test.sqlite3'}}\n")
     env = {**os.environ, "PYTHONPATH": f"{tmp_path}:{PROJECT}", "DJANGO_SETTINGS_MODULE": "suite_settings", "RINGTAIL": binary(),
            "MYSITE_DATA": str(tmp_path / "data"), "PYTHONDONTWRITEBYTECODE": "1"}
+    if venv():
+        env["VIRTUAL_ENV"] = venv()
     done = subprocess.run([python(), "-m", "django", "test", "suite", "-v", "2"], env=env, cwd=tmp_path, capture_output=True, text=True,
                           timeout=100, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -5,18 +5,17 @@ Each is installed into a virtual environment of its own of the linked interprete
 """
 import os
 import subprocess
-from pathlib import Path
 
 import pytest
 from harness import Server
 from harness.fixtures import MAIN
-from harness.server import python
+from harness.venvs import environment
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 
 FLASK = '''
 import sys
-from flask import Flask, request
+from flask import Flask
 
 app = Flask(__name__)
 
@@ -37,21 +36,6 @@ def index():
         out.append("newrelic " + (transaction.name if transaction else "none"))
     return "\\n".join(out)
 '''
-
-
-def environment(tmp_path_factory, name, *packages):
-    """A virtual environment with the packages, or a skip that says why not."""
-    root = Path(os.environ.get("RINGTAIL_TEST_VENVS") or tmp_path_factory.getbasetemp()) / name
-    if not (root / "complete").exists():
-        done = subprocess.run([python(), "-m", "venv", str(root)], capture_output=True, text=True, check=False)
-        if done.returncode:
-            pytest.skip(f"no virtual environment: {(done.stdout + done.stderr).strip().splitlines()[-1]} (Debian: python3-venv)")
-        done = subprocess.run([str(root / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check", *packages],
-                              capture_output=True, text=True, timeout=400, check=False)
-        if done.returncode:
-            pytest.skip(f"{packages[0]} cannot be installed: {done.stderr.strip().splitlines()[-1]}")
-        (root / "complete").touch()
-    return root
 
 
 def served(tmp_path, venv, wrapper, env=None):
