@@ -76,8 +76,11 @@ int engine_accept(struct engine *engine, uint64_t handle, int fd, bool is_multis
 /* One completion when the descriptor can be read (or accepted from). */
 int engine_readable(struct engine *engine, uint64_t handle, int fd);
 
-/* Multishot: a completion per piece received, res = 0 at the peer's FIN. Ends when !has_more (-ENOBUFS: call again). */
-int engine_recv(struct engine *engine, uint64_t handle, int fd);
+/*
+ * A completion for a piece received, res = 0 at the peer's FIN. One only unless is_multishot, which ends when !has_more
+ * (-ENOBUFS: call again).
+ */
+int engine_recv(struct engine *engine, uint64_t handle, int fd, bool is_multishot);
 
 /* Sends all bytes unless the connection fails: res = bytes sent (may be fewer), or -errno. No SIGPIPE. */
 int engine_send(struct engine *engine, uint64_t handle, int fd, const void *data, size_t len);

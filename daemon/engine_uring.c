@@ -225,14 +225,14 @@ int engine_readable(struct engine *engine, uint64_t handle, int fd)
 	return 0;
 }
 
-int engine_recv(struct engine *engine, uint64_t handle, int fd)
+int engine_recv(struct engine *engine, uint64_t handle, int fd, bool is_multishot)
 {
 	struct io_uring_sqe *sqe = sqe_get(engine);
 
 	if (!sqe)
 		return -EAGAIN;
 	io_uring_prep_recv(sqe, fd, NULL, 0, 0);
-	sqe->ioprio |= IORING_RECV_MULTISHOT | IORING_RECVSEND_POLL_FIRST;
+	sqe->ioprio |= IORING_RECVSEND_POLL_FIRST | (is_multishot ? IORING_RECV_MULTISHOT : 0);
 	sqe->flags |= IOSQE_BUFFER_SELECT;
 	sqe->buf_group = BUFFER_GROUP;
 	sqe->user_data = pack(ENGINE_RECV, handle);
