@@ -25,15 +25,15 @@ static void take_leftovers(struct loop *loop)
 	loop->has_closed_listeners = true;
 }
 
-static uint64_t deadline(const struct loop *loop, int mode)
+uint64_t drain_time_ns(const struct config *config, int mode)
 {
 	switch (mode) {
 	case STOP_GRACEFUL:
-		return loop->now_ns + loop->config->graceful_timeout;
+		return config->graceful_timeout;
 	case STOP_QUICK:
-		return loop->now_ns + (loop->config->graceful_timeout < QUICK_NS ? loop->config->graceful_timeout : QUICK_NS);
+		return config->graceful_timeout < QUICK_NS ? config->graceful_timeout : QUICK_NS;
 	default:
-		return loop->now_ns;
+		return 0;
 	}
 }
 
@@ -93,7 +93,7 @@ bool drain_step(struct loop *loop)
 	if (mode == STOP_NONE)
 		return false;
 	if (mode > loop->stop_mode) {
-		uint64_t until = deadline(loop, mode);
+		uint64_t until = loop->now_ns + drain_time_ns(loop->config, mode);
 
 		if (!loop->stop_deadline_ns || until < loop->stop_deadline_ns)
 			loop->stop_deadline_ns = until;

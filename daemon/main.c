@@ -184,6 +184,7 @@ static int serve_app(const struct config *config, const struct app *app, const s
 	signals_set_worker(worker);
 	say_serving(config, info, listeners, count);
 	app->main_wait(worker_stop_fd(worker));
+	worker_wait(worker);
 	signals_set_worker(NULL);
 	/* Views that did not end in time may still use what the worker and the listeners are made of: it stays until _exit. */
 	worker_join(worker, &deadline_ns);

@@ -3,6 +3,7 @@
 #include "worker.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 
 #include "access_log.h"
 #include "config.h"
+#include "drain.h"
 #include "handler.h"
 #include "lib/clock.h"
 #include "log.h"
@@ -22,6 +24,7 @@
 #define STATUS_STARTING 1
 #define SWITCH_NS (5 * RTAIL_MS) /* sys.getswitchinterval(): how long a thread may keep the GIL while others want it */
 #define REQUESTS_KEPT 512u
+#define END_NS RTAIL_S /* what the loop takes for its own end */
 
 /* For the fork hook, which has no argument. */
 static struct worker *the_worker;
@@ -98,6 +101,7 @@ static void *thread_main(void *arg)
 		return NULL;
 	loop_run(loop);
 	pool_stop(worker);
+	atomic_store(&worker->has_ended, true);
 	eventfd_write(worker->stop_fd, 1);
 	return NULL;
 }
@@ -171,7 +175,29 @@ void worker_request_stop(struct worker *worker, enum stop_mode mode)
 	while (present < (int)mode && !atomic_compare_exchange_weak(&worker->stop_mode, &present, (int)mode))
 		;
 	eventfd_write(worker->returns.event_fd, 1);
+	if (!worker->pool)
+		eventfd_write(worker->stop_fd, 1); /* the loop may be in a view that never comes back: worker_wait() */
 	errno = error;
+}
+
+void worker_wait(struct worker *worker)
+{
+	struct pollfd stop = { .fd = worker->stop_fd, .events = POLLIN };
+	uint64_t began = rtail_now_ns();
+	eventfd_t count;
+
+	while (!atomic_load(&worker->has_ended)) {
+		/* Read anew each time: a second signal may have made haste. */
+		uint64_t until = began + drain_time_ns(worker->config, atomic_load(&worker->stop_mode)) + END_NS;
+		uint64_t now = rtail_now_ns();
+
+		if (now >= until) {
+			log_warning("a view is still running on the loop thread: the process ends without it");
+			return;
+		}
+		if (poll(&stop, 1, (int)((until - now) / RTAIL_MS) + 1) > 0)
+			eventfd_read(worker->stop_fd, &count);
+	}
 }
 
 static void print_report(struct worker *worker)
@@ -194,6 +220,11 @@ int worker_join(struct worker *worker, uint64_t *ret_deadline_ns)
 	struct rtail_elastic_stats stats = { 0 };
 	int rc = 0;
 
+	if (!atomic_load(&worker->has_ended)) {
+		if (ret_deadline_ns)
+			*ret_deadline_ns = rtail_now_ns();
+		return -ETIMEDOUT;
+	}
 	pthread_join(worker->thread, NULL);
 	if (ret_deadline_ns)
 		/* a second TERM may have come when the loop had ended already */

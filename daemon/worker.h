@@ -43,9 +43,10 @@ struct worker {
 	struct loop *loop;          /* loop thread */
 	pthread_t thread;
 	bool has_thread;
-	int stop_fd;                /* readable once the worker has ended */
+	int stop_fd;                /* worker_stop_fd() */
 	_Atomic int stop_mode;
 	_Atomic int status;         /* of the start: 1 = starting, 0 = runs, < 0 = -errno */
+	_Atomic bool has_ended;     /* the loop's thread: joining it takes no time */
 	_Atomic int engine_fd;      /* for a forked child, -1 = none */
 };
 
@@ -56,16 +57,22 @@ struct worker {
 int worker_start(const struct config *config, const struct app *app, const struct app_info *info, struct listener *listeners,
 		 size_t count, struct worker **ret_worker);
 
-/* An eventfd that becomes readable when the worker has ended. */
+/* An eventfd that becomes readable when the worker has ended, or with --threads 0 when it is asked to. */
 int worker_stop_fd(const struct worker *worker);
+
+/*
+ * Main thread, after stop_fd became readable. With --threads 0 the loop may be inside a view: waits for its end as long as
+ * the mode of the stop allows. Else it has ended already.
+ */
+void worker_wait(struct worker *worker);
 
 /* Any thread, signal handlers too (async-signal-safe). */
 void worker_request_stop(struct worker *worker, enum stop_mode mode);
 
 /*
- * Main thread, after stop_fd became readable: joins the loop, prints the pool-debug table. 0; -ETIMEDOUT when handlers
- * still run (views that did not end in time): the process then ends without waiting for them. *ret_deadline_ns (may be
- * NULL): until when Python's own threads may go on.
+ * Main thread, after worker_wait: joins the loop, prints the pool-debug table. 0; -ETIMEDOUT when views still run, which did
+ * not end in time: the process then ends without waiting for them. *ret_deadline_ns (may be NULL): until when Python's own
+ * threads may go on.
  */
 int worker_join(struct worker *worker, uint64_t *ret_deadline_ns);
 
