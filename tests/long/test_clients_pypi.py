@@ -32,7 +32,7 @@ async def main(url):
         form = aiohttp.FormData()
         form.add_field("file", b"f" * 300000, filename="f")
         async with session.post(url + "/digest", data=form) as response:
-            out["form"] = (await response.json())["size"]
+            out["form"] = (await response.json(content_type=None))["size"]
         async with session.post(url + "/echo", data=b"e" * 500000, expect100=True) as response:
             out["expect"] = len(await response.read())
         async with session.get(url + "/stream?n=100&size=1000") as response:
@@ -76,7 +76,8 @@ out = {}
 with requests.Session() as session:
     session.trust_env = False
     out["numbers"] = [session.get(f"{url}/q?n={n}").text for n in range(300)]
-    out["connections"] = session.get_adapter(url).poolmanager.connection_from_url(url).num_connections
+    manager = session.get_adapter(url).poolmanager
+    out["connections"] = sum(manager.pools[key].num_connections for key in manager.pools.keys())
     out["chunked"] = len(session.post(url + "/echo", data=(b"p" * 2000 for _ in range(50))).content)
     out["form"] = session.post(url + "/digest", files={"file": b"f" * 300000}).json()["size"]
     with session.get(url + "/stream?n=100&size=1000", stream=True) as response:
