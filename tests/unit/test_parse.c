@@ -195,7 +195,7 @@ static const struct one_case refused[] = {
 	{ "chunked twice in two fields", "POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n", 0, BAD },
 	{ "a coding in a field behind chunked", "POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\nTransfer-Encoding: gzip\r\n\r\n", 0, BAD },
 	{ "an empty field behind chunked is fine for the list, not for the parser", "POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked,\r\n\r\n", 0, BAD },
-	{ "no coding at all", "POST / HTTP/1.1\r\n" H "Transfer-Encoding:\r\n\r\n", 0, BAD "Transfer-Encoding does not end in chunked\n" },
+	{ "no coding at all", "POST / HTTP/1.1\r\n" H "Transfer-Encoding:\r\n\r\n", 0, BAD },
 	{ "only an unknown coding", "POST / HTTP/1.1\r\n" H "Transfer-Encoding: gzip\r\n\r\n", 0, BAD "Transfer-Encoding does not end in chunked\n" },
 	{ "chunked with a parameter", "POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked;a=b\r\n\r\n", 0, BAD "Transfer-Encoding does not end in chunked\n" },
 	{ "nearly chunked", "POST / HTTP/1.1\r\n" H "Transfer-Encoding: xchunked\r\n\r\n", 0, BAD "Transfer-Encoding does not end in chunked\n" },
