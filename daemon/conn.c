@@ -77,6 +77,7 @@ struct conn *conn_open(struct conn_table *table, int fd, const struct endpoint *
 	index = conn->index;
 	generation = conn->generation;
 	memset(conn, 0, offsetof(struct conn, parse));
+	conn->parse.blank_lines = 0;
 	conn->index = index;
 	conn->generation = generation;
 	conn->fd = fd;

@@ -200,7 +200,6 @@ void parse_reset(struct parse *parse, const struct config *config, struct reques
 	parse->data_len = 0;
 	parse->facts = 0;
 	parse->state = STATE_BLANK;
-	parse->blank_lines = 0;
 }
 
 /* Callers have checked the limits. */
@@ -250,6 +249,7 @@ static enum parse_verdict skip_blank(struct parse *parse, const char *data, size
 			parse->req->head_len = 1;
 		} else {
 			parse->state = STATE_METHOD;
+			parse->blank_lines = 0;
 			break;
 		}
 		(*used)++;

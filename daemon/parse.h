@@ -69,7 +69,7 @@ struct parse {
 	size_t data_len;
 	uint16_t facts;
 	uint8_t state;
-	uint8_t blank_lines;
+	uint8_t blank_lines;    /* since the last request; survives parse_reset: the connection idles between two of them */
 };
 
 /*
