@@ -116,6 +116,7 @@ UNIT_TESTS += \
 	tests/unit/test_report \
 	tests/unit/test_request \
 	tests/unit/test_respond \
+	tests/unit/test_response \
 	tests/unit/test_respond_ends \
 	tests/unit/test_returns
 endif
@@ -132,6 +133,7 @@ tests_unit_test_respond_SOURCES = tests/unit/test_respond.c $(RESPOND_SOURCES)
 tests_unit_test_respond_ends_SOURCES = tests/unit/test_respond_ends.c $(RESPOND_SOURCES)
 RESPOND_SOURCES = tests/unit/respond_rig.c tests/unit/respond_rig.h daemon/outbuf.c daemon/request.c daemon/respond.c \
 	daemon/respond_buffer.c daemon/respond_field.c daemon/respond_room.c daemon/returns.c
+tests_unit_test_response_SOURCES = tests/unit/test_response.c bench/response.c bench/response.h
 tests_unit_test_returns_SOURCES = tests/unit/test_returns.c daemon/returns.c
 
 # --- The parser and its fuzzers ----------------------------------------------
@@ -210,6 +212,7 @@ EXTRA_DIST += tests/fuzz/corpus tests/fuzz/fuzz.sh
 # One automake test a file; it gets RINGTAIL (the built program), PYTHON, srcdir and builddir. One file a line, sorted.
 
 PYTEST_TESTS = \
+	tests/bench/test_figures.py \
 	tests/cli/test_machine.py \
 	tests/cli/test_signals.py \
 	tests/cli/test_sources.py \
@@ -316,6 +319,7 @@ installcheck-local:
 
 EXTRA_DIST += \
 	build-aux/pytest_tap.py \
+	tests/bench \
 	tests/cli \
 	tests/clients \
 	tests/conftest.py \
