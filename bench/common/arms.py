@@ -60,9 +60,11 @@ class Arms:
         python = peers.python
         threads = "8"
 
-        def ours(*options):
-            return lambda port, module, _dir: [ringtail, f"--bind=127.0.0.1:{port}", f"--app-dir={APPS}", "--pool-debug", *options,
+        def ours(*options, binary=ringtail):
+            return lambda port, module, _dir: [binary, f"--bind=127.0.0.1:{port}", f"--app-dir={APPS}", "--pool-debug", *options,
                                                module]
+
+        self._ours = ours
 
         def gunicorn(*options):
             return lambda port, module, _dir: [peers.command("gunicorn"), "-b", f"127.0.0.1:{port}", "--pythonpath", APPS, "--workers",
@@ -108,6 +110,16 @@ class Arms:
                                                                 f"--threads={threads}", f"{module}:application"], 0.05, "waitress",
                 "8 threads"),
         ]
+
+    def add_ours(self, text):
+        """NAME=[@FILE] OPTION...: one more arm of ours; its name."""
+        name, equals, words = text.partition("=")
+        words = words.split()
+        binary = os.path.abspath(words.pop(0)[1:]) if words and words[0].startswith("@") else self.ringtail
+        if not name or not equals or name in self.names():
+            raise SystemExit(f"--with '{text}': NAME=[@FILE] OPTION..., with a name that is not yet taken")
+        self.all.append(Arm(name, "ours", self._ours(*words, binary=binary), says=text.partition("=")[2].strip()))
+        return name
 
     def names(self):
         return [arm.name for arm in self.all]

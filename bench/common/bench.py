@@ -6,6 +6,7 @@ import json
 import os
 import platform
 import re
+import signal
 import subprocess
 import sys
 
@@ -25,6 +26,8 @@ def parser(name, doc):
     parse.add_argument("--rounds", type=int, metavar="N", help="how often each arm is measured, in turn")
     parse.add_argument("--json", metavar="FILE", help="write the figures there")
     parse.add_argument("--list", action="store_true", help="print arms and cases, and end")
+    parse.add_argument("--with", dest="added", action="append", default=[], metavar="NAME=[@FILE] OPTION...",
+                       help="one more arm: ringtail (or that build of it) with these options, held against zero; repeatable")
     parse.add_argument("--nice", type=int, default=0, metavar="N",
                        help="priority of server and client (-20 to 19), for a machine that is not idle; below 0 needs root")
     parse.add_argument("--build", metavar="DIR", default=os.environ.get("BUILD_DIR") or "build",
@@ -53,6 +56,7 @@ class Bench:
         self.rounds = options.rounds or (2 if options.quick else rounds)
         self._find_programs()
         self.arms_all = Arms(self.ringtail, self.programs, self.peers)
+        self.added = [self.arms_all.add_ours(text) for text in options.added]
         if options.list:
             print("arms: ", " ".join(self.arms_all.names()))
             print("cases:", " ".join(cases))
@@ -68,13 +72,16 @@ class Bench:
             names = options.arms.split(",")
         else:
             names = quick_arms if options.quick else default_arms or self.arms_all.names()
-        self.arms = self.arms_all.choose(names)
+        self.arms = self.arms_all.choose([*names, *self.added])
         self.missing = {}  # (arm, case pattern) -> why
         self.results = Results()
         self.server_cpu, self.client_cpu = cpu.choose()
         self.foreign = cpu.Foreign({self.server_cpu, self.client_cpu})
         self.peers.make({arm.distribution for arm in self.arms if arm.distribution})
         os.sched_setaffinity(0, {self.client_cpu})
+        # Servers are sessions of their own: they are stopped on the way out, also when the bench is asked to end.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+        signal.signal(signal.SIGINT, lambda *_: sys.exit(130))
 
     def _find_programs(self):
         options = self.options
