@@ -2,6 +2,8 @@
 """A recording as SVG: a panel a case, a bar an arm. Plain text and rectangles, readable on light and dark ground."""
 from html import escape
 
+from .results import short
+
 OURS = {"null", "threads0", "threads1", "zero", "threads8", "shared", "off"}
 STYLE = """
 text { font: 12px system-ui, sans-serif; fill: #24292f; }
@@ -72,7 +74,7 @@ def cases_of(rows, metric):
 
 def serve_panels(rows):
     for case in cases_of(rows, "cpu"):
-        bars = [(row["arm"], row["median"], f"{row['median']:.3g} us" + (f", {row['ratio']:.2f} F" if row["to"] == "floor" else ""))
+        bars = [(row["arm"], row["median"], f"{short(row['median'])} us" + (f", {row['ratio']:.2f} F" if row["to"] == "floor" else ""))
                 for row in rows if row["case"] == case and row["metric"] == "cpu" and row["to"] in ("floor", None)]
         bars.sort(key=lambda bar: bar[1])
         middle = bars[len(bars) // 2][1]
@@ -94,14 +96,14 @@ def slow_panels(rows):
 def idle_panels(rows):
     for case, metric, title in (("start", "first answer", "exec to first answer, ms"), ("after-use", "cpu", "CPU of ten idle seconds, ms"),
                                 ("connections", "memory", "bytes of an idle keep-alive connection")):
-        bars = sorted({row["arm"]: (row["arm"], row["median"], f"{row['median']:.4g}") for row in rows
+        bars = sorted({row["arm"]: (row["arm"], row["median"], short(row["median"])) for row in rows
                        if row["case"] == case and row["metric"] == metric}.values(), key=lambda bar: bar[1])
         if bars:
             yield case, f"{title} (less is better)", bars, max(1, 3 * bars[len(bars) // 2][1]), None
 
 
 def milliseconds(us):
-    return f"{us / 1000:.3g} ms"
+    return f"{short(us / 1000)} ms"
 
 
 PANELS = {"serve": serve_panels, "slow": slow_panels, "idle": idle_panels}
