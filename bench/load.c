@@ -129,7 +129,8 @@ static void route_make(struct route *route, const char *path)
 		 "Accept-Language: de,en-US;q=0.7,en;q=0.3,x-#;q=0.1\r\n"
 		 "Accept-Encoding: gzip, deflate, br, zstd, x-#\r\n"
 		 "Referer: http://bench.localhost/list?page=#\r\n"
-		 "Cookie: csrftoken=k5Yq2vW1xTz8bN4mPq7Rs0Tu3Vw6Xy9Za2Bc5De8Fg1Hi4Jk7Lm0No3P#; sessionid=0f3a9c7e5d1b2846#; theme=dark\r\n"
+		 "Cookie: csrftoken=k5Yq2vW1xTz8bN4mPq7Rs0Tu3Vw6Xy9Za2Bc5De8Fg1Hi4Jk7Lm0No3P#; "
+		 "sessionid=0f3a9c7e5d1b2846#; theme=dark\r\n"
 		 "Upgrade-Insecure-Requests: 1#\r\n"
 		 "Sec-Fetch-Dest: document#\r\n"
 		 "Sec-Fetch-Mode: navigate#\r\n"
@@ -479,13 +480,14 @@ static void phase(uint64_t requests, double rate, double seconds)
 		last_ns = now;
 	}
 	give_up(now);
-	/* The rate is of the time until the last answer: what never came has its own figure. A stall before the end counts. */
+	/* The rate is of the time until the last answer: what never came has its own figure. */
 	seconds = (double)((!is_open_loop && fast.unfinished < fast_count ? last_answer_ns : now) - begin) / 1e9;
 	if (seconds <= 0)
 		seconds = 1e-9;
 	printf("{\"requests\": %" PRIu64 ", \"errors\": %" PRIu64 ", \"retries\": %" PRIu64 ", \"unfinished\": %" PRIu64
 	       ", \"connects\": %" PRIu64 ", \"seconds\": %.6f, \"rate\": %.1f, \"idle\": %.3f",
-	       fast.done, fast.errors, fast.retries, fast.unfinished, connects - connects_before, seconds, (double)fast.done / seconds,
+	       fast.done, fast.errors, fast.retries, fast.unfinished, connects - connects_before, seconds,
+	       (double)fast.done / seconds,
 	       (double)idle_ns / (double)(now - begin));
 	print_latency("", &fast);
 	printf(", \"idle_left\": %u", idle_left());
@@ -507,7 +509,8 @@ static void obey(const char *line)
 		phase(requests, 0, seconds);
 	} else if (sscanf(line, "open %lf %lf", &rate, &seconds) == 2 && rate > 0) {
 		phase(0, rate, seconds);
-	} else if (sscanf(line, "idle %u", &count) == 1 && !idle_count && !slow_count && fast_count + count <= CONNECTIONS_MAX) {
+	} else if (sscanf(line, "idle %u", &count) == 1 && !idle_count && !slow_count &&
+		   fast_count + count <= CONNECTIONS_MAX) {
 		idle_open(count);
 	} else if (sscanf(line, "slow %u", &count) == 1 && fast_count + idle_count + count <= CONNECTIONS_MAX) {
 		slow_count = count;
@@ -522,8 +525,10 @@ static void obey(const char *line)
 static void usage(void) __attribute__((noreturn));
 static void usage(void)
 {
-	fprintf(stderr, "usage: load --port N [--connections N] [--path /] [--slow-path /slow] [--headers browser|varying] [--wait]\n"
-			"commands on standard input: closed REQUESTS SECONDS, open RATE SECONDS, slow COUNT, idle COUNT, quit\n");
+	fprintf(stderr, "usage: load --port N [--connections N] [--path /] [--slow-path /slow]\n"
+			"            [--headers browser|varying] [--wait]\n"
+			"commands on standard input: closed REQUESTS SECONDS, open RATE SECONDS, slow COUNT,\n"
+			"idle COUNT, quit\n");
 	exit(64);
 }
 

@@ -62,7 +62,8 @@ static bool head_parse(struct response *response, const char *head, size_t len)
  * Text up to and with the mark: from data alone, or from what was kept and data together. 0: not there yet, kept.
  * NOT_A_RESPONSE: too long. Else how many bytes of data it took, and the text in ret_text.
  */
-static size_t until(struct response *response, const char *data, size_t len, const char *mark, const char **ret_text, size_t *ret_len)
+static size_t until(struct response *response, const char *data, size_t len, const char *mark, const char **ret_text,
+		    size_t *ret_len)
 {
 	size_t mark_len = strlen(mark), before = response->kept_bytes;
 	const char *found;
