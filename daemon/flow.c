@@ -439,6 +439,22 @@ static void response_over(struct loop *loop, struct conn *conn, bool is_cut)
 		next_request(loop, conn);
 }
 
+/*
+ * The peer has its whole answer, which has no body, and has said that it will send no more: nothing is left to be sent that
+ * would tell whether it is still there, and its view may go on for ever (HEAD of an event stream).
+ */
+static bool is_answered(const struct conn *conn)
+{
+	return conn->state == CONN_BUSY && conn->has_fin && conn->is_with_handler && !conn->is_first_out && !conn->is_sending &&
+	       !conn->out_head && conn->stash_len == conn->stash_off && conn->req->resp.is_bodyless;
+}
+
+static void end_answered(struct loop *loop, struct conn *conn)
+{
+	cut(loop, conn, CONN_CLOSE_CLIENT);
+	conn->is_gone = false; /* for the log: it was answered */
+}
+
 /* What a verdict of the send stage leads to. */
 static void sent(struct loop *loop, struct conn *conn, enum send_verdict verdict)
 {
@@ -448,6 +464,8 @@ static void sent(struct loop *loop, struct conn *conn, enum send_verdict verdict
 			conn->is_paused = false;
 			admit_resume(loop, conn->req);
 		}
+		if (is_answered(conn))
+			end_answered(loop, conn);
 		break;
 	case SEND_DONE:
 		response_over(loop, conn, false);
@@ -478,6 +496,8 @@ static void fin(struct loop *loop, struct conn *conn)
 		recv_watch_hangup(loop, conn);
 		if (conn->is_first_out && !conn->is_sending && !conn->out_head)
 			set_timer(loop, conn, CONN_TIMER_HALF_CLOSED, loop->config->pool_wake_age);
+		else if (is_answered(conn))
+			end_answered(loop, conn);
 		break;
 	case CONN_LINGER:
 		close_now(loop, conn, (enum conn_close)conn->close_reason);

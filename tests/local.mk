@@ -224,6 +224,7 @@ PYTEST_TESTS = \
 	tests/django/test_django_session.py \
 	tests/http/test_access_log.py \
 	tests/http/test_binds.py \
+	tests/http/test_break_ends.py \
 	tests/http/test_chunked.py \
 	tests/http/test_continue.py \
 	tests/http/test_forwarded.py \
