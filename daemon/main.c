@@ -165,6 +165,8 @@ static void say_serving(const struct config *config, const struct app_info *info
 		fprintf(line, "threads %u", config->threads);
 	else
 		fprintf(line, "threads %u..%u", config->threads, config->threads_max);
+	if (config->threads > 0 && worker_is_parallel(config, info))
+		fprintf(line, ", pool-parallel");
 	fprintf(line, ")\n");
 	if (fclose(line) == 0 && write(STDERR_FILENO, text, size) < 0)
 		errno = 0; /* nobody reads standard error: no reason not to serve */

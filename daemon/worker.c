@@ -29,6 +29,11 @@
 /* For the fork hook, which has no argument. */
 static struct worker *the_worker;
 
+bool worker_is_parallel(const struct config *config, const struct app_info *info)
+{
+	return config->pool_parallel == POOL_PARALLEL_ON || (config->pool_parallel == POOL_PARALLEL_AUTO && info->is_parallel);
+}
+
 static int pool_new(struct worker *worker)
 {
 	const struct config *config = worker->config;
@@ -42,8 +47,7 @@ static int pool_new(struct worker *worker)
 	pool.queue_size = config->queue_size;
 	pool.mode = config->pool_elastic == POOL_ELASTIC_OFF ? RTAIL_ELASTIC_OFF :
 		    config->pool_elastic == POOL_ELASTIC_SHARED ? RTAIL_ELASTIC_SHARED : RTAIL_ELASTIC_ON;
-	pool.is_parallel = config->pool_parallel == POOL_PARALLEL_ON ||
-			   (config->pool_parallel == POOL_PARALLEL_AUTO && info->is_parallel);
+	pool.is_parallel = worker_is_parallel(config, info);
 	pool.wake_age_ns = config->pool_wake_age;
 	pool.switch_ns = SWITCH_NS;
 	/* On one CPU a spinner only keeps the thread that would end its wait from running. */

@@ -57,6 +57,9 @@ struct worker {
 int worker_start(const struct config *config, const struct app *app, const struct app_info *info, struct listener *listeners,
 		 size_t count, struct worker **ret_worker);
 
+/* Whether handlers run Python at the same time: what pool-parallel comes to with this application. */
+bool worker_is_parallel(const struct config *config, const struct app_info *info);
+
 /* An eventfd that becomes readable when the worker has ended, or with --threads 0 when it is asked to. */
 int worker_stop_fd(const struct worker *worker);
 

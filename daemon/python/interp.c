@@ -275,7 +275,7 @@ static int interp_start(const struct config *config, struct app_info *ret_info)
 	if (!Py_IsInitialized())
 		return status;
 	if (!status) {
-		snprintf(info.runtime, sizeof(info.runtime), "Python %.40s", PY_VERSION);
+		snprintf(info.runtime, sizeof(info.runtime), "Python %.40s%s", PY_VERSION, info.is_parallel ? " without the GIL" : "");
 		find_lock(&info);
 		*ret_info = info;
 	}

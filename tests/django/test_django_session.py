@@ -113,9 +113,9 @@ def test_the_streamed_csv_has_a_line_for_each_sighting(browser):
 def test_a_redirect_after_post_keeps_the_connection(ring):
     browser = Browser(ring.url)
     browser.post("/sightings/3/", {"author": "Ada", "text": "again"})
-    pools = browser.session.get_adapter(ring.url).poolmanager
-    pool = pools.connection_from_url(ring.url)
-    assert pool.num_connections == 1, "the session had to connect again"
+    # By its keys: newer versions of requests keep their pools under keys of their own.
+    pools = browser.session.get_adapter(ring.url).poolmanager.pools
+    assert [pools[key].num_connections for key in pools.keys()] == [1], "the session had to connect again"
 
 
 def test_eight_browsers_at_once_do_not_mix_their_sessions(ring):

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The same basics in every mode of the pool, with views on the loop, and with the null application."""
+import subprocess
+
 import pytest
 from harness import SCALE, Server, wait_for
 from harness.fixtures import MAIN
 from harness.pool import Load, timed_get
+from harness.server import python
 
 MODES = {
     "elastic": {},
@@ -116,6 +119,18 @@ def test_a_fast_request_beside_sleeping_views_is_answered_soon(server):
     for conn in slow:
         assert conn.read_response().text == "slept"
         conn.close()
+
+
+# --- pool-parallel
+
+@pytest.mark.parametrize("value", ["auto", "on", "off"])
+def test_the_start_line_tells_pool_parallel_which_is_on_by_itself_only_without_a_gil(value):
+    asked = subprocess.run([python(), "-c", "import sys; print(getattr(sys, '_is_gil_enabled', lambda: True)())"], capture_output=True, text=True,
+                           check=True)
+    has_gil = asked.stdout.strip() == "True"
+    with Server(MAIN, pool_parallel=value) as server:
+        assert (", pool-parallel)" in server.start_line) == (value == "on" or (value == "auto" and not has_gil)), server.start_line
+        assert ("without the GIL" in server.start_line) == (not has_gil), server.start_line
 
 
 # --- null:
