@@ -456,6 +456,9 @@ def end_threads():
 
 def stop(seconds):
     """As python ends, its first part: non-daemon threads. Returns the names of those that outlast the time."""
+    if not others() and not getattr(threading, "_threading_atexits", []):
+        threading._shutdown()
+        return []
     try:
         # On a thread of its own, so that the wait can be given up.
         waiter = threading.Thread(target=end_threads, name="ringtail-stop", daemon=True)
