@@ -94,6 +94,7 @@ static int parse_unix(const char *whole, const char *rest, struct bind_address *
 	int ret = 0;
 
 	address->kind = BIND_UNIX;
+	address->mode = BIND_UNIX_MODE;
 	if (rest[0] != '/' || len < 2)
 		return fail(error, "'%.200s': a unix socket needs an absolute path (unix:/run/mysite.sock)", whole);
 	if (len >= sizeof(address->path))

@@ -353,7 +353,7 @@ static int listen_unix(const char *text, const struct bind_address *where, unsig
 			    text, where->path, strerror(errno));
 		return 1;
 	}
-	if (where->mode >= 0 && chmod(where->path, (mode_t)where->mode) < 0) {
+	if (chmod(where->path, (mode_t)where->mode) < 0) {
 		start_error("cannot listen on %s: cannot change the mode of %s: %s", text, where->path, strerror(errno));
 		return 1;
 	}

@@ -271,6 +271,19 @@ START_TEST(test_unix_socket_with_mode)
 }
 END_TEST
 
+/* A proxy in front is another user. */
+START_TEST(test_without_a_mode_every_user_may_connect)
+{
+	mode_t before = umask(077);
+	struct stat info;
+
+	opens(unix_text(""));
+	umask(before);
+	ck_assert_int_eq(lstat(path, &info), 0);
+	ck_assert_uint_eq(info.st_mode & 0777, 0666);
+}
+END_TEST
+
 START_TEST(test_a_socket_of_a_dead_process_is_replaced)
 {
 	close(make_unix(true));
@@ -534,6 +547,7 @@ int main(void)
 	tcase_add_test(tcase, test_nothing_is_left_open_when_a_later_one_fails);
 	tcase_add_test(tcase, test_a_name_that_is_not_known);
 	tcase_add_test(tcase, test_unix_socket_with_mode);
+	tcase_add_test(tcase, test_without_a_mode_every_user_may_connect);
 	tcase_add_test(tcase, test_a_socket_of_a_dead_process_is_replaced);
 	tcase_add_test(tcase, test_a_socket_that_is_served_is_not_touched);
 	tcase_add_test(tcase, test_a_served_socket_with_a_full_queue_is_not_touched);
