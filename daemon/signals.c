@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * signals.c: TERM, INT, QUIT and USR1. The handlers run on whatever thread the
- * kernel chooses and touch atomics, eventfds and unlink only. USR1 is carried
- * out by a small thread, because opening logs takes a lock.
+ * signals.c: TERM, INT, QUIT, USR1 and HUP. The handlers run on whatever thread
+ * the kernel chooses and touch atomics, eventfds and unlink only. USR1 and HUP
+ * are carried out by a small thread, because the logs take a lock.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -23,14 +23,19 @@
 static const struct {
 	int number;
 	const char *name;
-} ours[] = { { SIGTERM, "SIGTERM" }, { SIGINT, "SIGINT" }, { SIGQUIT, "SIGQUIT" }, { SIGUSR1, "SIGUSR1" } };
+	bool is_lent; /* an application that sets a handler for it keeps it, and one that is ignored from the start stays so */
+} ours[] = {
+	{ SIGTERM, "SIGTERM", false }, { SIGINT, "SIGINT", false }, { SIGQUIT, "SIGQUIT", false }, { SIGUSR1, "SIGUSR1", false },
+	{ SIGHUP, "SIGHUP", true },
+};
 #define OURS (sizeof(ours) / sizeof(*ours))
 
 static _Atomic(struct worker *) worker;
 static _Atomic(const struct listener *) listeners;
 static _Atomic size_t listener_count;
 static _Atomic unsigned terms, ints;
-static _Atomic int reopen_fd = -1;
+static _Atomic int order_fd = -1; /* wakes the thread that carries out what follows */
+static _Atomic bool must_reopen, must_say_hup;
 static bool is_said[OURS];
 
 static void stop(enum stop_mode mode)
@@ -46,10 +51,19 @@ static void stop(enum stop_mode mode)
 	_exit(0);
 }
 
+/* release: pairs with the acquire in carry_out() */
+static void order(_Atomic bool *what)
+{
+	uint64_t one = 1;
+
+	atomic_store_explicit(what, true, memory_order_release);
+	if (write(atomic_load_explicit(&order_fd, memory_order_relaxed), &one, sizeof(one)) < 0)
+		return; /* the counter is full: the thread is awake */
+}
+
 static void on_signal(int number)
 {
 	int saved = errno;
-	uint64_t one = 1;
 
 	switch (number) {
 	case SIGTERM:
@@ -62,31 +76,38 @@ static void on_signal(int number)
 		stop(STOP_NOW);
 		break;
 	case SIGUSR1:
-		if (write(atomic_load_explicit(&reopen_fd, memory_order_relaxed), &one, sizeof(one)) < 0)
-			break;
+		order(&must_reopen);
+		break;
+	case SIGHUP:
+		order(&must_say_hup);
 		break;
 	}
 	errno = saved;
 }
 
-static void *reopen_logs(void *arg)
+static void *carry_out(void *arg)
 {
 	uint64_t count;
 
 	(void)arg;
-	pthread_setname_np(pthread_self(), "ringtail-logs");
+	pthread_setname_np(pthread_self(), "ringtail-signal");
 	for (;;) {
-		ssize_t n = read(atomic_load_explicit(&reopen_fd, memory_order_relaxed), &count, sizeof(count));
+		ssize_t n = read(atomic_load_explicit(&order_fd, memory_order_relaxed), &count, sizeof(count));
 
-		if (n == (ssize_t)sizeof(count))
-			log_reopen();
-		else if (n >= 0 || errno != EINTR)
+		if (n != (ssize_t)sizeof(count)) {
+			if (n < 0 && errno == EINTR)
+				continue;
 			return NULL;
+		}
+		if (atomic_exchange_explicit(&must_reopen, false, memory_order_acquire))
+			log_reopen();
+		if (atomic_exchange_explicit(&must_say_hup, false, memory_order_acquire))
+			log_warning("HUP: this version cannot reload without a restart; it goes on serving; restart the service to load new code");
 	}
 }
 
 /* Its own mask is full, so that it never runs a handler; nothing is forked from it. */
-static int start_reopener(void)
+static int start_carrier(void)
 {
 	int fd = eventfd(0, EFD_CLOEXEC), error;
 	sigset_t all, before;
@@ -95,16 +116,23 @@ static int start_reopener(void)
 
 	if (fd < 0)
 		return -errno;
-	atomic_store_explicit(&reopen_fd, fd, memory_order_relaxed);
+	atomic_store_explicit(&order_fd, fd, memory_order_relaxed);
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&attr, 64 * 1024);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = pthread_create(&thread, &attr, reopen_logs, NULL);
+	error = pthread_create(&thread, &attr, carry_out, NULL);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attr);
 	return -error;
+}
+
+static bool is_ignored(int number)
+{
+	struct sigaction action;
+
+	return sigaction(number, NULL, &action) == 0 && !(action.sa_flags & SA_SIGINFO) && action.sa_handler == SIG_IGN;
 }
 
 static int take(int number)
@@ -117,10 +145,12 @@ static int take(int number)
 
 int signals_install(void)
 {
-	int ret = start_reopener();
+	int ret = start_carrier();
 
-	for (size_t i = 0; i < OURS && ret == 0; i++)
-		ret = take(ours[i].number);
+	for (size_t i = 0; i < OURS && ret == 0; i++) {
+		if (!ours[i].is_lent || !is_ignored(ours[i].number)) /* nohup */
+			ret = take(ours[i].number);
+	}
 	return ret;
 }
 
@@ -148,7 +178,7 @@ void signals_check_taken(void)
 	size_t len = 0;
 
 	for (size_t i = 0; i < OURS; i++) {
-		if (is_ours(ours[i].number))
+		if (ours[i].is_lent || is_ours(ours[i].number))
 			continue;
 		take(ours[i].number);
 		if (!is_said[i])

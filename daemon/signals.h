@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * signals.h: the daemon's own signals. TERM: graceful; INT: quick; QUIT: now; a
- * second TERM or INT: now; USR1: logs are opened again. By sigaction handlers:
- * no mask is blocked, which subprocesses would inherit.
+ * second TERM or INT: now; USR1: logs are opened again; HUP: one line says that
+ * only a restart loads new code (an application may take it). By sigaction
+ * handlers: no mask is blocked, which subprocesses would inherit.
  */
 #ifndef RINGTAIL_SIGNALS_H
 #define RINGTAIL_SIGNALS_H

@@ -184,10 +184,62 @@ def test_an_ignored_pipe_signal_does_not_end_the_null_application(ringtail):
     assert server.get("/").status == 200
 
 
-def test_hup_ends_a_server_whose_application_does_not_handle_it(write):
-    server = Server(write(HELLO))
+HUP_LINE = "HUP: this version cannot reload without a restart; it goes on serving; restart the service to load new code"
+
+
+def test_hup_says_that_only_a_restart_reloads_and_cuts_no_request(ringtail, write, gate):
+    server = ringtail(write(VIEW_AT_GATE.replace('atexit.register(gate.note, "atexit")\n', "")), env=gate.env)
+    server.expect(rf"[^\n]*warning: {HUP_LINE}\n")
+    with server.connect() as conn:
+        conn.request("GET", "/")
+        arrival = gate.wait("view")
+        server.send_signal(signal.SIGHUP)
+        server.wait_log(HUP_LINE)
+        arrival.release()
+        assert conn.read_response().body == b"ok"
+    server.send_signal(signal.SIGHUP)
+    wait_for(lambda: server.log().count(HUP_LINE) == 2, "the second line", describe=server.log)
+
+
+def test_hup_during_the_import_ends_nothing(write, gate):
+    server = Server(write(GATE + "gate.wait('import')\n" + HELLO), env=gate.env, ready=False)
     try:
         server.send_signal(signal.SIGHUP)
-        assert server.wait() == -signal.SIGHUP
+        server.wait_log(HUP_LINE)
+        arrival.release()
+        server.wait_ready()
+        assert server.get("/").body == b"ok"
     finally:
         server.close()
+
+
+def test_hup_that_is_ignored_from_the_start_stays_so(write):
+    server = Server(write(HELLO), wrapper=["nohup"])
+    with server:
+        server.send_signal(signal.SIGHUP)
+        assert server.get("/").body == b"ok"
+        assert HUP_LINE not in server.log()
+        with open(f"/proc/{server.pid}/status", encoding="ascii") as file:
+            assert int(re.search(r"^SigIgn:\s*(\w+)$", file.read(), re.M)[1], 16) & 1
+
+
+def test_hup_to_a_forked_child_ends_the_child(ringtail, write, gate):
+    server = ringtail(write(GATE + """
+import json, os, signal
+def application(environ, start_response):
+    pid = os.fork()
+    if not pid:
+        gate.wait("child")
+        os._exit(0)
+    gate.wait("forked")
+    os.kill(pid, signal.SIGHUP)
+    body = json.dumps(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])).encode()
+    start_response("200 OK", [("Content-Length", str(len(body)))])
+    return [body]
+"""), env=gate.env)
+    with server.connect() as conn:
+        conn.request("GET", "/")
+        gate.wait("child")
+        gate.release("forked")
+        assert json.loads(conn.read_response().body) == -signal.SIGHUP
+    assert HUP_LINE not in server.log()
