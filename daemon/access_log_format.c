@@ -24,9 +24,8 @@ static const struct {
 	const char *name;
 	bool is_number;
 } variables[] = {
-#define X(name, is_number) [ACCESS_##name] = { #name, is_number },
-	ACCESS_VARIABLES(X)
-#undef X
+#define VARIABLE(name, is_number, help) [ACCESS_##name] = { #name, is_number },
+#include "access_variables.def"
 };
 
 static const struct {
@@ -167,15 +166,23 @@ static int compile(const char *at, struct access_format *format, const char **re
 	return 0;
 }
 
+const char *access_format_source(const char *name)
+{
+	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
+		if (strcmp(name, named[i].name) == 0)
+			return named[i].source;
+	}
+	return NULL;
+}
+
 int access_format_compile(const char *source, struct access_format *ret_format, const char **ret_error)
 {
 	struct access_format format = { 0 };
-	const char *error = "out of memory";
+	const char *error = "out of memory", *known = access_format_source(source);
 	int r;
 
-	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++)
-		if (strcmp(source, named[i].name) == 0)
-			source = named[i].source;
+	if (known)
+		source = known;
 	if (strncmp(source, JSON_ESCAPE, sizeof(JSON_ESCAPE) - 1) == 0) {
 		format.is_json = true;
 		source += sizeof(JSON_ESCAPE) - 1;

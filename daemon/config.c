@@ -346,6 +346,22 @@ void config_done(struct config *config)
 	*config = (struct config){ .umask = -1 };
 }
 
+int config_refuse(const struct config *config, const char *name, const char *format, ...)
+{
+	const struct option_info *option = config_find_option(name);
+	const struct config_origin *origin = config_origin_of(config, option);
+	char place[512], text[1024];
+	va_list args;
+
+	config_origin_text(origin, option, place, sizeof(place));
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (origin->source == SOURCE_FILE)
+		return config_fail(EXIT_CONFIG, place, "%s: %s", name, text);
+	return config_fail(config_status_of(origin), place, "%s", text);
+}
+
 const char *config_origin_text(const struct config_origin *origin, const struct option_info *option, char *buffer, size_t size)
 {
 	char variable[64];

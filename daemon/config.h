@@ -73,6 +73,12 @@ int config_load(int argc, char **argv, struct config *ret_config);
 /* Sets all members to the defaults, as for a daemon started without any option (for tests). 0 or 70. */
 int config_defaults(struct config *ret_config);
 
+/*
+ * Main thread, at start: says on standard error what is wrong with the value of the option, behind the place where it was given.
+ * Returns the exit status: 64 for a flag, 78 for the rest.
+ */
+int config_refuse(const struct config *config, const char *option, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
 void config_done(struct config *config);
 
 #endif

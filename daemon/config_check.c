@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/access_log_format.h"
 #include "daemon/allowed_cpus.h"
 #include "daemon/bind_address.h"
 #include "daemon/cidr.h"
@@ -59,6 +60,19 @@ static int check_proxy(const char *text, struct value_error *error)
 	return fail(error, text, "is no network (10.0.0.0/8, ::1) and not unix");
 }
 
+static int check_access_format(const char *text, struct value_error *error)
+{
+	struct access_format format;
+	const char *why;
+	int ret = access_format_compile(text, &format, &why);
+
+	if (ret == 0)
+		access_format_done(&format);
+	else
+		snprintf(error->text, sizeof(error->text), "%s", why);
+	return ret;
+}
+
 int config_check_text(const struct option_info *option, const char *text, struct value_error *error)
 {
 	struct bind_address address;
@@ -71,6 +85,8 @@ int config_check_text(const struct option_info *option, const char *text, struct
 		return check_env(text, error);
 	if (strcmp(option->name, "trusted-proxies") == 0)
 		return check_proxy(text, error);
+	if (strcmp(option->name, "access-log-format") == 0)
+		return check_access_format(text, error);
 	return 0;
 }
 

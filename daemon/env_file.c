@@ -106,10 +106,8 @@ static int read_all(const char *path, FILE *file, struct variables *all)
 			status = 70;
 		}
 	}
-	if (status == 0 && ferror(file)) {
-		start_error("cannot read %s (env-file): %s", path, strerror(errno));
-		status = 78;
-	}
+	if (status == 0 && ferror(file))
+		status = -errno;
 	free(line);
 	return status;
 }
@@ -120,10 +118,8 @@ int env_file_apply(const char *path)
 	FILE *file = fopen(path, "re");
 	int status;
 
-	if (!file) {
-		start_error("cannot read %s (env-file): %s", path, strerror(errno));
-		return 78;
-	}
+	if (!file)
+		return -errno;
 	status = read_all(path, file, &all);
 	fclose(file);
 	for (size_t i = 0; i < all.count; i++) {

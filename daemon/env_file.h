@@ -5,7 +5,7 @@
 
 struct config_list;
 
-/* Reads the whole file, then sets its variables. 0, or exit status 78 after one message: nothing is set then. */
+/* Reads the whole file, then sets its variables. 0, an exit status (70, 78) after one message, or -errno: it cannot be read. */
 int env_file_apply(const char *path);
 
 /* NAME=VALUE each. 0 or an exit status after the message. */

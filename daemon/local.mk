@@ -10,6 +10,7 @@ RINGTAIL_SOURCES = \
 	daemon/access_log.h \
 	daemon/access_log_format.c \
 	daemon/access_log_format.h \
+	daemon/access_variables.def \
 	daemon/admit.c \
 	daemon/admit.h \
 	daemon/allowed_cpus.c \

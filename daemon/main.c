@@ -111,14 +111,14 @@ static int set_surroundings(const struct config *config)
 {
 	int status = config->env_file ? env_file_apply(config->env_file) : 0;
 
+	if (status < 0)
+		return config_refuse(config, "env-file", "cannot read %s: %s", config->env_file, strerror(-status));
 	if (status == 0)
 		status = env_list_apply(&config->env);
 	if (status)
 		return status;
-	if (config->chdir && chdir(config->chdir) < 0) {
-		start_error("cannot change to the folder %s (chdir): %s", config->chdir, strerror(errno));
-		return STATUS_CONFIG;
-	}
+	if (config->chdir && chdir(config->chdir) < 0)
+		return config_refuse(config, "chdir", "cannot change to the folder %s: %s", config->chdir, strerror(errno));
 	if (config->umask >= 0)
 		umask((mode_t)config->umask);
 	return 0;
@@ -130,16 +130,11 @@ static int compile(const struct config *config)
 	const char *bad = NULL;
 	int ret = forwarded_start(config, &bad);
 
-	if (ret < 0) {
-		start_error("trusted-proxies: '%s': %s", bad ? bad : "", ret == -EINVAL ? "is no network (10.0.0.0/8, ::1) and not unix" : strerror(-ret));
-		return STATUS_CONFIG;
-	}
+	if (ret < 0)
+		return config_refuse(config, "trusted-proxies", "'%s': %s", bad ? bad : "",
+				     ret == -EINVAL ? "is no network (10.0.0.0/8, ::1) and not unix" : strerror(-ret));
 	ret = access_log_start(config, &bad);
-	if (ret < 0) {
-		start_error("access-log-format: %s", ret == -EINVAL && bad ? bad : strerror(-ret));
-		return STATUS_CONFIG;
-	}
-	return 0;
+	return ret < 0 ? config_refuse(config, "access-log-format", "%s", ret == -EINVAL && bad ? bad : strerror(-ret)) : 0;
 }
 
 static const struct app *choose_app(const struct config *config)

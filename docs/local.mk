@@ -5,6 +5,7 @@ if BUILD_DAEMON
 # ringtail(1): its list of options is made from the table that the daemon is made from, by a tool that is built first.
 noinst_PROGRAMS += docs/manpage
 docs_manpage_SOURCES = docs/manpage.c \
+	daemon/access_log_format.c \
 	daemon/allowed_cpus.c \
 	daemon/bind_address.c \
 	daemon/cidr.c \

@@ -37,6 +37,7 @@ UNIT_TESTS += \
 endif
 
 CONFIG_SOURCES = \
+	daemon/access_log_format.c \
 	daemon/allowed_cpus.c \
 	daemon/bind_address.c \
 	daemon/cidr.c \

@@ -207,7 +207,9 @@ def test_a_wrong_env_file(app, tmp_path, text, message):
 
 def test_an_env_file_that_is_not_there(app):
     assert run("--env-file", "/nonexistent", app) == \
-        (78, "", "ringtail: cannot read /nonexistent (env-file): No such file or directory\n")
+        (64, "", "ringtail: --env-file: cannot read /nonexistent: No such file or directory\n")
+    assert run(app, env={"RINGTAIL_ENV_FILE": "/"}) == \
+        (78, "", "ringtail: environment variable RINGTAIL_ENV_FILE: cannot read /: Is a directory\n")
 
 
 def test_chdir_and_umask(ringtail, app, tmp_path):
@@ -217,8 +219,13 @@ def test_chdir_and_umask(ringtail, app, tmp_path):
     seen = ask(server)
     assert seen["cwd"] == str(folder) and seen["umask"] == 0o027
     server.stop()
-    assert run("--chdir", "/nonexistent", app) == \
-        (78, "", "ringtail: cannot change to the folder /nonexistent (chdir): No such file or directory\n")
+
+
+def test_a_folder_that_is_not_there_is_told_with_its_place(app, tmp_path):
+    message = "cannot change to the folder /nonexistent: No such file or directory\n"
+    assert run("--chdir", "/nonexistent", app) == (64, "", f"ringtail: --chdir: {message}")
+    (tmp_path / "x.ini").write_text("[ringtail]\nchdir = /nonexistent\n", encoding="utf-8")
+    assert run("--config", str(tmp_path / "x.ini"), app) == (78, "", f"ringtail: {tmp_path}/x.ini:2: chdir: {message}")
 
 
 def test_standard_input_is_the_applications_in_debug_only(app):
@@ -264,10 +271,33 @@ def test_logs_that_cannot_be_opened_stop_the_start(app):
         assert "/nonexistent/log" in err and err.count("\n") == 1, err
 
 
-def test_a_wrong_access_log_format_stops_the_start(app):
-    status, out, err = run("--access-log-format", "$no_such_variable", "--check", app)
-    assert (status, out) == (78, "")
-    assert err.startswith("ringtail: access-log-format: ") and "no_such_variable" in err and err.count("\n") == 1, err
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")
+def test_check_finds_a_log_folder_that_the_user_may_not_write_to(app, tmp_path):
+    (tmp_path / "log").mkdir(mode=0o755)
+    for folder in (tmp_path, *tmp_path.parents[:3]):
+        folder.chmod(folder.stat().st_mode | 0o055)
+    command = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", binary(), "--access-log", f"{tmp_path}/log/access", "--check", app]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert f"cannot open the access-log {tmp_path}/log/access: Permission denied (the user" in done.stderr, done.stderr
+
+
+def test_check_leaves_no_log_behind_and_one_that_is_there_alone(app, tmp_path):
+    (tmp_path / "error").write_text("before\n", encoding="utf-8")
+    status, _, err = run("--access-log", f"{tmp_path}/access", "--error-log", f"{tmp_path}/error", "--check", app)
+    assert (status, err) == (0, "")
+    assert not (tmp_path / "access").exists()
+    assert (tmp_path / "error").read_text() == "before\n"
+
+
+def test_a_wrong_access_log_format_is_told_with_its_place(app, tmp_path):
+    message = "unknown variable $statuss; the nearest is $status\n"
+    assert run("--access-log-format", "$statuss", "--check", app) == (64, "", f"ringtail: --access-log-format: {message}")
+    assert run("--check", app, env={"RINGTAIL_ACCESS_LOG_FORMAT": "$statuss"}) == \
+        (78, "", f"ringtail: environment variable RINGTAIL_ACCESS_LOG_FORMAT: {message}")
+    (tmp_path / "x.ini").write_text("[ringtail]\naccess-log-format = $statuss\n", encoding="utf-8")
+    assert run("--check", "--config", str(tmp_path / "x.ini"), app) == \
+        (78, "", f"ringtail: {tmp_path}/x.ini:2: access-log-format: {message}")
 
 
 # --- check
