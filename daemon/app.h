@@ -17,6 +17,7 @@ struct request;
 struct app_info {
 	char name[256];      /* "mysite.wsgi:application" as it was found */
 	char runtime[64];    /* "Python 3.11.2", "Python 3.13.5 without the GIL", or "" */
+	char venv[4096];     /* folder of the virtual environment, or "" */
 	bool is_parallel;    /* no GIL */
 	uintptr_t lock_begin, lock_end; /* range of _PyRuntime */
 };

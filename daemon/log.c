@@ -112,44 +112,71 @@ static bool is_place(const char *where)
 	return !where || (strncmp(where, "syslog:", 7) != 0 && strcmp(where, "journal") != 0);
 }
 
-int log_check(const struct config *config, const char **ret_error)
+static int check_places(const struct config *config)
 {
 	if (is_place(config->access_log) && is_place(config->error_log))
 		return 0;
-	*ret_error = is_place(config->error_log) ? "access-log: unknown value (off, - or a path; ./journal for a file of that name)" :
-						   "error-log: unknown value (stderr or a path; ./journal for a file of that name)";
+	log_error("%s", is_place(config->error_log) ? "access-log: unknown value (off, - or a path; ./journal for a file of that name)" :
+						      "error-log: unknown value (stderr or a path; ./journal for a file of that name)");
 	return -EINVAL;
 }
 
-static int open_sink(enum log_sink sink, const char *option, const char *where, size_t buffer)
+static const char *access_place(const struct config *config)
 {
-	const char *why;
-	int r = log_writer_open(sink, where, buffer, &why);
+	return config->access_log && *config->access_log ? config->access_log : "off";
+}
 
+static const char *error_place(const struct config *config)
+{
+	return config->error_log && *config->error_log ? config->error_log : "stderr";
+}
+
+/* r: of opening it, which failed when < 0. */
+static int opened(const char *option, const char *where, int r, const char *why)
+{
 	if (r < 0)
 		log_error("cannot open the %s %s: %s (%s)", option, where, strerror(-r), why);
 	return r;
 }
 
+static int open_sink(enum log_sink sink, const char *option, const char *where, size_t buffer)
+{
+	const char *why = "";
+	int r = log_writer_open(sink, where, buffer, &why);
+
+	return opened(option, where, r, why);
+}
+
+static int probe(const char *option, const char *where)
+{
+	const char *why = "";
+	int r = log_writer_probe(where, &why);
+
+	return opened(option, where, r, why);
+}
+
+int log_check(const struct config *config)
+{
+	int r = check_places(config);
+
+	if (r == 0 && strcmp(access_place(config), "off") != 0)
+		r = probe("access-log", access_place(config));
+	return r < 0 ? r : probe("error-log", error_place(config));
+}
+
 int log_start(const struct config *config)
 {
-	const char *error_log = config->error_log && *config->error_log ? config->error_log : "stderr";
-	const char *access_log = config->access_log && *config->access_log ? config->access_log : "off";
-	const char *error;
-	int r;
-
 	/* Said on standard error, as long as nothing is open. */
-	r = log_check(config, &error);
-	if (r < 0) {
-		log_error("%s", error);
+	int r = check_places(config);
+
+	if (r < 0)
 		return r;
-	}
-	if (strcmp(access_log, "off") != 0) {
-		r = open_sink(SINK_ACCESS, "access-log", access_log, ACCESS_BUFFER);
+	if (strcmp(access_place(config), "off") != 0) {
+		r = open_sink(SINK_ACCESS, "access-log", access_place(config), ACCESS_BUFFER);
 		if (r < 0)
 			return r;
 	}
-	r = open_sink(SINK_ERROR, "error-log", error_log, ERROR_BUFFER);
+	r = open_sink(SINK_ERROR, "error-log", error_place(config), ERROR_BUFFER);
 	if (r < 0)
 		return r;
 	is_json = config->log_format == LOG_FORMAT_JSON;

@@ -27,8 +27,10 @@ enum log_level {
 
 struct config;
 
-/* Start-up, and for --check. -EINVAL: *ret_error says what is wrong with access-log or error-log; static. */
-int log_check(const struct config *config, const char **ret_error);
+/*
+ * For --check, in place of log_start: could it open both? 0 or -errno after having said what it would say. No file is made.
+ */
+int log_check(const struct config *config);
 
 /*
  * Starts the writer thread for error log and access log. 0 or -errno after having said what failed; -EINVAL: the

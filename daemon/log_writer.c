@@ -31,6 +31,8 @@
 /* A buffer this full is not left to cool: the rest is for the time until the thread runs. */
 #define FULL_BYTES (256u * 1024u)
 #define NOTICE_NS (1 * RTAIL_S)
+/* O_NONBLOCK: a FIFO without reader fails instead of hanging. */
+#define OPEN_FLAGS (O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
 
 enum writer_state {
 	WRITER_BUSY,    /* will look at the buffers again: needs no wake */
@@ -73,10 +75,68 @@ static _Atomic uint64_t dropped_total;
 
 static int open_path(const char *path)
 {
-	/* O_NONBLOCK: a FIFO without reader fails instead of hanging. */
-	int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0640);
+	int fd = open(path, OPEN_FLAGS | O_CREAT, 0640);
 
 	return fd < 0 ? -errno : fd;
+}
+
+static bool is_inherited(const char *where)
+{
+	return strcmp(where, "-") == 0 || strcmp(where, "stderr") == 0;
+}
+
+static const char *why_not(int error)
+{
+	switch (error) {
+	case -ENOENT:
+		return "its folder does not exist: create it";
+	case -ENXIO:
+		return "nobody reads the FIFO: start its reader first";
+	case -EISDIR:
+		return "it is a folder: name a file in it";
+	case -EACCES:
+	case -EPERM:
+		return "the user who runs ringtail must be allowed to write there";
+	case -EROFS:
+		return "the file system is read-only (under systemd: LogsDirectory= or ReadWritePaths=)";
+	default:
+		return "choose another place";
+	}
+}
+
+/* Whether a file of that name, which is not there, could be made. */
+static int probe_folder(const char *path)
+{
+	char *folder = strdup(path), *slash;
+	int ret = 0;
+
+	if (!folder)
+		return -ENOMEM;
+	slash = strrchr(folder, '/');
+	if (slash && !slash[1])
+		ret = -EISDIR;
+	else if (slash)
+		slash[slash == folder] = '\0';
+	if (ret == 0 && faccessat(AT_FDCWD, slash ? folder : ".", W_OK | X_OK, AT_EACCESS) < 0)
+		ret = -errno;
+	free(folder);
+	return ret;
+}
+
+int log_writer_probe(const char *where, const char **ret_why)
+{
+	int fd, ret = 0;
+
+	if (is_inherited(where))
+		return 0;
+	fd = open(where, OPEN_FLAGS);
+	if (fd >= 0)
+		close(fd);
+	else
+		ret = errno == ENOENT ? probe_folder(where) : -errno;
+	if (ret < 0)
+		*ret_why = why_not(ret);
+	return ret;
 }
 
 /* May make a writer wait for its reader. */
@@ -99,19 +159,14 @@ int log_writer_open(enum log_sink sink, const char *where, size_t buffer_bytes, 
 		s->fd = sink == SINK_ERROR ? STDERR_FILENO : -1;
 	}
 	s->cap = buffer_bytes;
-	if (strcmp(where, "-") == 0 || strcmp(where, "stderr") == 0) {
+	if (is_inherited(where)) {
 		s->fd = sink == SINK_ERROR ? STDERR_FILENO : STDOUT_FILENO;
 		s->is_pollable = is_pollable(s->fd);
 		return 0;
 	}
 	fd = open_path(where);
 	if (fd < 0) {
-		*ret_why = fd == -ENOENT ? "its folder does not exist: create it" :
-			fd == -ENXIO ? "nobody reads the FIFO: start its reader first" :
-			fd == -EISDIR ? "it is a folder: name a file in it" :
-			fd == -EACCES || fd == -EPERM ? "the user who runs ringtail must be allowed to write there" :
-			fd == -EROFS ? "the file system is read-only (under systemd: LogsDirectory= or ReadWritePaths=)" :
-			"choose another place";
+		*ret_why = why_not(fd);
 		return fd;
 	}
 	s->path = strdup(where);

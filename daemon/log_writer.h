@@ -34,6 +34,9 @@ typedef size_t (*log_writer_notice)(char *buf, size_t cap, const char *text);
  */
 int log_writer_open(enum log_sink sink, const char *where, size_t buffer_bytes, const char **ret_why);
 
+/* Main thread, any time. Could log_writer_open open this? As it answers, but nothing stays open, and no file is made. */
+int log_writer_probe(const char *where, const char **ret_why);
+
 /* Main thread. 0 or -errno. */
 int log_writer_start(log_writer_notice notice);
 

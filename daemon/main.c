@@ -153,7 +153,10 @@ static void say_serving(const struct config *config, const struct app_info *info
 	fprintf(line, "ringtail %s: serving %s on ", PACKAGE_VERSION, info->name);
 	for (size_t i = 0; i < count; i++)
 		fprintf(line, "%s%s", i ? ", " : "", listeners[i].text);
-	fprintf(line, " (%s%s1 worker, ", info->runtime, info->runtime[0] ? ", " : "");
+	fprintf(line, " (%s%s", info->runtime, info->runtime[0] ? ", " : "");
+	if (info->venv[0])
+		fprintf(line, "venv %s, ", info->venv);
+	fprintf(line, "1 worker, ");
 	if (config->threads == 0)
 		fprintf(line, "no threads: views run on the loop thread");
 	else if (config->threads == config->threads_max)
@@ -190,6 +193,11 @@ static int serve_app(const struct config *config, const struct app *app, const s
 	return 0;
 }
 
+static int log_status(int error)
+{
+	return error == -EINVAL ? STATUS_CONFIG : STATUS_FAILED;
+}
+
 static int serve(struct config *config)
 {
 	static struct listener *listeners;
@@ -200,7 +208,7 @@ static int serve(struct config *config)
 
 	ret = log_start(config);
 	if (ret < 0)
-		return ret == -EINVAL ? STATUS_CONFIG : STATUS_FAILED;
+		return log_status(ret);
 	fit_connections(config);
 	ret = signals_install();
 	if (ret < 0) {
@@ -222,13 +230,17 @@ static int serve(struct config *config)
 static int check(const struct config *config)
 {
 	const struct app *app = choose_app(config);
-	struct app_info info = { 0 };
-	int status = app->start(config, &info);
+	static struct app_info info;
+	int ret = log_check(config), status;
 
+	if (ret < 0)
+		return log_status(ret);
+	status = app->start(config, &info);
 	if (status)
 		return status;
 	app->stop(0);
-	printf("ringtail: the configuration is good, and %s can be served%s%s\n", info.name, info.runtime[0] ? " by " : "", info.runtime);
+	printf("ringtail: the configuration is good, and %s can be served%s%s%s%s\n", info.name, info.runtime[0] ? " by " : "", info.runtime,
+	       info.venv[0] ? ", venv " : "", info.venv);
 	return 0;
 }
 

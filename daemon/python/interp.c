@@ -271,6 +271,8 @@ static int interp_start(const struct config *config, struct app_info *ret_info)
 		return 1;
 	}
 	status = venv_find(config, folder, venv) ? 1 : start_python(config, folder, venv, &info);
+	if (!status)
+		snprintf(info.venv, sizeof(info.venv), "%s", venv->prefix);
 	free(venv);
 	if (!Py_IsInitialized())
 		return status;

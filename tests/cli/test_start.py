@@ -264,11 +264,20 @@ def test_closed_standard_descriptors_are_not_given_to_sockets(app, tmp_path):
         assert process.wait(30) == 0
 
 
-def test_logs_that_cannot_be_opened_stop_the_start(app):
-    for option in ("--access-log", "--error-log"):
-        status, out, err = run(option, "/nonexistent/log", "--bind", "127.0.0.1:0", app)
+@pytest.mark.parametrize("option", ["--access-log", "--error-log"])
+@pytest.mark.parametrize("where,why", [
+    ("/nonexistent/log", "No such file or directory (its folder does not exist: create it)"),
+    ("/", "Is a directory (it is a folder: name a file in it)"),
+    ("FIFO", "No such device or address (nobody reads the FIFO: start its reader first)"),
+    ("FOLDER/", "Is a directory (it is a folder: name a file in it)"),
+])
+def test_a_log_that_cannot_be_opened_stops_start_and_check_in_the_same_words(app, tmp_path, option, where, why):
+    os.mkfifo(tmp_path / "fifo")
+    where = where.replace("FIFO", str(tmp_path / "fifo")).replace("FOLDER", str(tmp_path / "none"))
+    for more in ([], ["--check"]):
+        status, out, err = run(option, where, "--bind", "127.0.0.1:0", *more, app)
         assert (status, out) == (1, "")
-        assert "/nonexistent/log" in err and err.count("\n") == 1, err
+        assert f"error: cannot open the {option[2:]} {where}: {why}\n" in err and err.count("\n") == 1, err
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")

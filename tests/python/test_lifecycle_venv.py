@@ -71,6 +71,13 @@ def test_everything_is_as_under_the_python_of_the_environment(project, venv):
     assert seen["where"] == str(venv)
 
 
+def test_the_start_line_and_check_name_the_environment(ringtail, project, venv):
+    server = ringtail(project / "app.py", venv=str(venv))
+    assert f", venv {venv}, 1 worker, " in server.start_line
+    status, out, _ = run("--check", "--venv", str(venv), str(project / "app.py"))
+    assert status == 0 and out.endswith(f", venv {venv}\n"), out
+
+
 def test_virtual_env_is_taken(project, venv):
     assert ask(project, env={"VIRTUAL_ENV": str(venv)})["prefix"] == str(venv)
 
