@@ -249,6 +249,7 @@ PYTEST_TESTS = \
 	tests/pool/test_pool_slow_views.py \
 	tests/python/test_frameworks.py \
 	tests/python/test_lifecycle_exit.py \
+	tests/python/test_lifecycle_faulthandler.py \
 	tests/python/test_lifecycle_names.py \
 	tests/python/test_lifecycle_signals.py \
 	tests/python/test_lifecycle_threads.py \
