@@ -28,4 +28,4 @@ CLEANFILES += docs/ringtail.1
 
 endif
 
-EXTRA_DIST += docs/ringtail.1.in docs/wsgi.md
+EXTRA_DIST += docs/ringtail.1.in
