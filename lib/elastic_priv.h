@@ -154,6 +154,8 @@ struct rtail_elastic {
 	uint32_t promised;             /* is_parallel: the spinner of that move has a job coming */
 	bool is_promised;
 	bool is_started;
+	uint64_t patience_ns;          /* the age of a head at which it is looked at, learn_patience() */
+	uint64_t patience_since_ns;    /* the head that has last made it longer */
 	uint64_t message_ns;           /* the last message was sent then */
 	uint64_t woken_ns;             /* the last wake or growth for an aged head */
 	uint64_t retry_ns;             /* no growth before */

@@ -76,13 +76,47 @@ START_TEST(test_a_push_beside_a_busy_sibling_sends_none)
 }
 END_TEST
 
-START_TEST(test_a_push_beside_a_thread_that_computes_long_sends_none)
+START_TEST(test_a_push_beside_a_thread_that_computes_sends_none)
 {
 	rig_prepare(4, 4);
 	rig_start();
 	rig_hold(AT_BURN);
-	ck_assert(!rig_submit(rig_job(AT_NOTHING), RIG_T0 + 100 * T_NS));
+	ck_assert(!rig_submit(rig_job(AT_NOTHING), RIG_T0 + 20 * T_NS));
 	ck_assert_uint_ge(rig_stats().looks, 1);
+	rig_stop();
+}
+END_TEST
+
+START_TEST(test_a_push_beside_a_thread_that_computes_for_longer_than_the_switch_interval_sends_one)
+{
+	rig_prepare(4, 4);
+	rig_start();
+	rig_hold(AT_BURN);
+	ck_assert(!rig_submit(rig_job(AT_NOTHING), RIG_T0 + 24 * T_NS));
+	ck_assert(rig_submit(rig_job(AT_NOTHING), RIG_T0 + 25 * T_NS));
+	rig_wait_done(&rig.jobs[2]);
+	ck_assert_uint_eq(rig_stats().wakes[RTAIL_WAKE_SUBMIT], 2);
+	rig_stop();
+}
+END_TEST
+
+START_TEST(test_jobs_longer_than_t_are_looked_at_later_until_one_is_held)
+{
+	uint64_t now_ns = RIG_T0 + T_NS;
+	int64_t again_ns;
+
+	rig_prepare(2, 2);
+	rig_start();
+	rig_hold(AT_BURN);
+	rig_submit(rig_job(AT_NOTHING), now_ns);
+	rig_tick(now_ns, &again_ns);
+	ck_assert_int_eq(again_ns, (int64_t)T_NS);
+	/* The look finds it computing: the next head is looked at at twice the age. */
+	rig_tick(now_ns + T_NS, NULL);
+	ck_assert_uint_eq(rig.pool->patience_ns, 2 * T_NS);
+	/* The same head does not make it longer. */
+	rig_tick(now_ns + 8 * T_NS, NULL);
+	ck_assert_uint_eq(rig.pool->patience_ns, 2 * T_NS);
 	rig_stop();
 }
 END_TEST
@@ -92,7 +126,7 @@ START_TEST(test_a_push_beside_a_thread_that_waits_for_the_lock_sends_none)
 	rig_prepare(4, 4);
 	rig_start();
 	rig_hold(AT_LOCK);
-	ck_assert(!rig_submit(rig_job(AT_NOTHING), RIG_T0 + 100 * T_NS));
+	ck_assert(!rig_submit(rig_job(AT_NOTHING), RIG_T0 + 20 * T_NS));
 	rig_stop();
 }
 END_TEST
@@ -132,12 +166,12 @@ START_TEST(test_a_verdict_spares_the_looks)
 	rig_prepare(2, 2);
 	rig_start();
 	rig_hold(AT_BURN);
-	rig_submit(rig_job(AT_NOTHING), RIG_T0 + 20 * T_NS);
+	rig_submit(rig_job(AT_NOTHING), RIG_T0 + 10 * T_NS);
 	looks = rig_stats().looks;
-	for (int i = 0; i < 20; i++)
-		rig_submit(rig_job(AT_NOTHING), RIG_T0 + (20 + i) * T_NS);
+	for (int i = 0; i < 10; i++)
+		rig_submit(rig_job(AT_NOTHING), RIG_T0 + (10 + i) * T_NS);
 	ck_assert_uint_eq(rig_stats().looks, looks);
-	rig_submit(rig_job(AT_NOTHING), RIG_T0 + 40 * T_NS);
+	rig_submit(rig_job(AT_NOTHING), RIG_T0 + 20 * T_NS);
 	ck_assert_uint_eq(rig_stats().looks, looks + 1);
 	rig_stop();
 }
@@ -445,7 +479,9 @@ int main(void)
 	tcase_add_test(tcase, test_a_burst_of_16_into_a_parked_lane_sends_one_wake);
 	tcase_add_test(tcase, test_a_burst_whose_wake_is_still_to_be_made_sends_no_second);
 	tcase_add_test(tcase, test_a_push_beside_a_busy_sibling_sends_none);
-	tcase_add_test(tcase, test_a_push_beside_a_thread_that_computes_long_sends_none);
+	tcase_add_test(tcase, test_a_push_beside_a_thread_that_computes_sends_none);
+	tcase_add_test(tcase, test_a_push_beside_a_thread_that_computes_for_longer_than_the_switch_interval_sends_one);
+	tcase_add_test(tcase, test_jobs_longer_than_t_are_looked_at_later_until_one_is_held);
 	tcase_add_test(tcase, test_a_push_beside_a_thread_that_waits_for_the_lock_sends_none);
 	tcase_add_loop_test(tcase, test_a_push_beside_held_siblings_wakes_at_once, 0, 4);
 	tcase_add_test(tcase, test_a_job_first_seen_at_a_push_may_have_begun_just_now);
