@@ -76,7 +76,7 @@ static void abort_all(struct loop *loop)
 	uint32_t busy = busy_count(loop);
 
 	if (busy && loop->stop_mode < STOP_NOW)
-		log_warning("%u connections were cut: their requests were not answered within %s", busy,
+		log_warning("%u %s cut at the stop: not answered within %s", busy, busy == 1 ? "request was" : "requests were",
 			    loop->stop_mode == STOP_GRACEFUL ? "graceful-timeout" : "the 2 s of a quick stop");
 	for (uint32_t i = 0; i < loop->conns.high; i++) {
 		struct conn *conn = conn_at(&loop->conns, i);
@@ -84,6 +84,20 @@ static void abort_all(struct loop *loop)
 		if (conn->state != CONN_FREE)
 			flow_abort(loop, conn, CONN_CLOSE_STOP);
 	}
+}
+
+/* A stop that takes longer than a moment says what it waits for. */
+static void say_waiting(struct loop *loop)
+{
+	uint32_t busy;
+
+	if (loop->has_said_waiting || loop->now_ns - loop->stop_began_ns < RTAIL_S)
+		return;
+	loop->has_said_waiting = true;
+	busy = busy_count(loop);
+	if (busy)
+		log_info("stopping: %u %s still being answered, for %llu s at most", busy, busy == 1 ? "request is" : "requests are",
+			 (unsigned long long)((loop->stop_deadline_ns - loop->now_ns + RTAIL_S - 1) / RTAIL_S));
 }
 
 bool drain_step(struct loop *loop)
@@ -101,6 +115,7 @@ bool drain_step(struct loop *loop)
 	}
 	if (!loop->is_draining) {
 		loop->is_draining = true;
+		loop->stop_began_ns = loop->now_ns;
 		accept_stop(loop);
 	}
 	if (!loop->has_closed_listeners && accept_is_stopped(loop))
@@ -109,6 +124,7 @@ bool drain_step(struct loop *loop)
 		abort_all(loop);
 		return true;
 	}
+	say_waiting(loop);
 	/* Idle connections last: while others are served, a keep-alive client may still ask (and is told to close). */
 	if (loop->stop_mode > STOP_GRACEFUL || !busy_count(loop))
 		close_idle(loop);

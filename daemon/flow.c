@@ -22,6 +22,7 @@
 #include "loop.h"
 #include "parse.h"
 #include "recv.h"
+#include "refusal_log.h"
 #include "respond.h"
 #include "send.h"
 #include "worker.h"
@@ -196,9 +197,7 @@ static void refuse(struct loop *loop, struct conn *conn, const char *status, con
 
 static void refuse_parse(struct loop *loop, struct conn *conn)
 {
-	log_debug("%s refused with %s: %s", conn->peer.addr_len ? conn->peer.addr : "a request",
-		  parse_refusal_status(conn->parse.refusal),
-		  conn->parse.detail ? conn->parse.detail : parse_refusal_text(conn->parse.refusal));
+	refusal_log_add(&loop->refusals, conn, loop->now_ns);
 	refuse(loop, conn, parse_refusal_status(conn->parse.refusal), NULL, CONN_CLOSE_REFUSED);
 }
 

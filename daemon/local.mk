@@ -100,6 +100,8 @@ RINGTAIL_SOURCES = \
 	daemon/python/wsgi.c \
 	daemon/recv.c \
 	daemon/recv.h \
+	daemon/refusal_log.c \
+	daemon/refusal_log.h \
 	daemon/report.c \
 	daemon/report.h \
 	daemon/request.c \
@@ -137,7 +139,9 @@ AM_CPPFLAGS += $(RINGTAIL_CPPFLAGS)
 bin_PROGRAMS += ringtail
 # The library's files are compiled in: the installed daemon needs no ldconfig, and ./ringtail is no libtool script.
 ringtail_SOURCES = daemon/main.c $(RINGTAIL_SOURCES) $(LIBRINGTAIL_SOURCES)
+ringtail_LDFLAGS = $(AM_LDFLAGS) $(PYTHON_LDFLAGS)
 ringtail_LDADD = $(RINGTAIL_LIBS)
+EXTRA_ringtail_DEPENDENCIES = $(PYTHON_ARCHIVE)
 
 # The Python part of the start, as one string literal.
 daemon/python/boot.inc: daemon/python/boot.py

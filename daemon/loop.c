@@ -180,13 +180,24 @@ static int wait(struct loop *loop)
 	return rc;
 }
 
+static bool is_underway(struct loop *loop)
+{
+	for (uint32_t i = 0; i < loop->conns.high; i++) {
+		const struct conn *conn = conn_at(&loop->conns, i);
+
+		if (conn->state != CONN_FREE && conn->inflight)
+			return true;
+	}
+	return false;
+}
+
 static void end(struct loop *loop)
 {
 	/* What is still underway is cut; its completions are reaped so that no submission names freed memory. */
 	uint64_t until = loop->now_ns + RTAIL_S;
 	struct completion completion;
 
-	while (loop->conns.count && loop->now_ns < until) {
+	while (is_underway(loop) && loop->now_ns < until) {
 		engine_wait(loop->engine, (int64_t)RTAIL_MS);
 		loop_clock(loop);
 		while (engine_next(loop->engine, &completion)) {
@@ -230,4 +241,10 @@ void loop_run(struct loop *loop)
 			break;
 	}
 	end(loop);
+}
+
+void loop_take_last(struct loop *loop)
+{
+	loop_clock(loop);
+	take_returns(loop);
 }

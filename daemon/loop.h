@@ -15,6 +15,7 @@
 #include "cadence.h"
 #include "conn.h"
 #include "engine.h"
+#include "refusal_log.h"
 #include "report.h"
 #include "timer.h"
 
@@ -49,7 +50,8 @@ struct loop {
 	int stop_mode;            /* the mode that is being carried out */
 	bool is_draining;
 	bool has_closed_listeners;
-	uint64_t stop_deadline_ns;
+	uint64_t stop_began_ns, stop_deadline_ns;
+	bool has_said_waiting;
 
 	char fixed[96];           /* "Date: ...\r\nServer: ringtail\r\n" */
 	uint8_t fixed_len, date_len;
@@ -60,6 +62,7 @@ struct loop {
 	uint64_t closes[CONN_CLOSES];
 	uint64_t accepted;
 	uint64_t refused_full;
+	struct refusal_log refusals;
 };
 
 /* Makes the loop's state on the calling thread, which becomes its owner. 0 or -errno after having said why. */
@@ -67,6 +70,8 @@ int loop_init(struct loop *loop, struct worker *worker);
 
 /* Runs until it was asked to stop and everything has ended. */
 void loop_run(struct loop *loop);
+/* Loop thread, behind loop_run, when the pool has stopped: what handlers have given back meanwhile ends (its log lines, its memory). */
+void loop_take_last(struct loop *loop);
 
 void loop_done(struct loop *loop);
 

@@ -435,8 +435,6 @@ static enum parse_verdict end_head(struct parse *parse)
 		req->block_hash = block_hash(request_ptr(req, req->block), req->block.len);
 		parse__cache_offer(parse);
 	}
-	if (req->has_content_length && req->content_length > (config->max_body ? config->max_body : INT64_MAX))
-		return parse__refuse(parse, REFUSAL_BODY_TOO_LARGE, "Content-Length beyond max-body");
 	r = forwarded_apply(config, req);
 	if (r == -ENOENT)
 		return parse__refuse(parse, REFUSAL_NOT_FOUND, "target outside script-name");
@@ -444,6 +442,9 @@ static enum parse_verdict end_head(struct parse *parse)
 		return parse__refuse(parse, REFUSAL_NO_MEMORY, "target");
 	if (r < 0)
 		return parse__refuse(parse, REFUSAL_BAD_REQUEST, "target is not legal");
+	/* Behind forwarded_apply: who was refused, and under which request id, is known then. */
+	if (req->has_content_length && req->content_length > (config->max_body ? config->max_body : INT64_MAX))
+		return parse__refuse(parse, REFUSAL_BODY_TOO_LARGE, "Content-Length beyond max-body");
 	if (!req->is_chunked && req->content_length == 0) {
 		req->expects_continue = false;
 		parse->state = STATE_DONE;

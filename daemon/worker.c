@@ -85,7 +85,7 @@ static void pool_stop(struct worker *worker)
 		return;
 	}
 	if (atomic_load(&worker->stop_mode) < STOP_NOW)
-		deadline += RTAIL_S / 2; /* views whose clients were cut may notice it */
+		deadline += RTAIL_S / 5; /* views whose clients were cut may notice it */
 	rc = rtail_elastic_stop(worker->pool, false, deadline);
 	if (rc == -ETIMEDOUT)
 		log_warning("views are still running in handler threads: the process ends without them");
@@ -105,6 +105,7 @@ static void *thread_main(void *arg)
 		return NULL;
 	loop_run(loop);
 	pool_stop(worker);
+	loop_take_last(loop);
 	atomic_store(&worker->has_ended, true);
 	eventfd_write(worker->stop_fd, 1);
 	return NULL;

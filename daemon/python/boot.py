@@ -233,6 +233,13 @@ def argument_count(function):
     return count - 1 if hasattr(function, "__self__") else count
 
 
+def argument_most(function):
+    code = getattr(getattr(function, "__func__", function), "__code__", None)
+    if code is None or code.co_flags & 0x04:
+        return None
+    return code.co_argcount - (1 if hasattr(function, "__self__") else 0)
+
+
 def checked(app, name, module):
     if not callable(app):
         found = [other for other in candidates(module) if other != name.partition(":")[2]]
@@ -246,6 +253,10 @@ def checked(app, name, module):
                       "(give the project's WSGI callable, as mysite.wsgi; or wrap it: a2wsgi.ASGIMiddleware)")
     if getattr(app, "__code__", None) is not None and argument_count(app) == 0:
         raise Refused(f"cannot serve {name}: it takes no arguments, so it is a factory (write it with parentheses: '{name}()')")
+    most = argument_most(app)
+    if most is not None and most < 2:
+        raise Refused(f"cannot serve {name}: it takes {most} argument, a WSGI application takes two, environ and start_response "
+                      f"(a factory is written with parentheses and its arguments: '{name}(...)')")
     return app
 
 
@@ -400,6 +411,9 @@ class Handler(threading.Thread):
             self._set_tstate_lock()
         else:
             self._handle = threading._make_thread_handle(self._ident)
+        # A thread that a view starts is no daemon thread unless it says so, as under python: it takes the flag from us. Set
+        # only now, so that threading does not wait for this one at its end.
+        self._daemonic = False
         self._started.set()
         with threading._active_limbo_lock:
             threading._active[self._ident] = self
@@ -438,7 +452,8 @@ def thread_end(thread):
 def others():
     """The non-daemon threads that python would wait for at its end."""
     return [thread for thread in threading.enumerate()
-            if not thread.daemon and thread is not threading.main_thread() and thread.is_alive()]
+            if not thread.daemon and thread is not threading.main_thread() and not isinstance(thread, Handler)
+            and thread.is_alive()]
 
 
 def end_threads():

@@ -149,7 +149,8 @@ def application(environ, start_response):
 """))
     status = server.get("/").body.decode()
     assert int(re.search(r"^SigBlk:\s*(\w+)$", status, re.M)[1], 16) == 0
-    assert int(re.search(r"^SigIgn:\s*(\w+)$", status, re.M)[1], 16) == 0
+    # Signals 32 and 33 are the C library's own; make ignores them in what it runs.
+    assert int(re.search(r"^SigIgn:\s*(\w+)$", status, re.M)[1], 16) & ~(3 << 31) == 0
     assert int(re.search(r"^SigCgt:\s*(\w+)$", status, re.M)[1], 16) == 0
 
 
@@ -204,6 +205,7 @@ def test_hup_says_that_only_a_restart_reloads_and_cuts_no_request(ringtail, writ
 def test_hup_during_the_import_ends_nothing(write, gate):
     server = Server(write(GATE + "gate.wait('import')\n" + HELLO), env=gate.env, ready=False)
     try:
+        arrival = gate.wait("import")
         server.send_signal(signal.SIGHUP)
         server.wait_log(HUP_LINE)
         arrival.release()
