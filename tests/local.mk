@@ -254,6 +254,7 @@ PYTEST_TESTS = \
 	tests/python/test_lifecycle_signals.py \
 	tests/python/test_lifecycle_threads.py \
 	tests/python/test_lifecycle_venv.py \
+	tests/python/test_shared_objects.py \
 	tests/python/test_wsgi_body.py \
 	tests/python/test_wsgi_environ.py \
 	tests/python/test_wsgi_errors.py \
