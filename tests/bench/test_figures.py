@@ -91,7 +91,7 @@ def test_pool_debug_of_the_server_is_understood():
         figures = pool.parse(server.log())
     assert sum(figures["jobs"]) == 5
     assert all(figures["jobs"])  # a handler that had none and has ended is not listed
-    assert figures["wakes"]["submit"] >= 1
+    assert figures["wakes"]["submit"] + figures["wakes"]["parallel"] >= 1
     assert figures["grown"] == 0
 
 
