@@ -70,7 +70,8 @@ int loop_init(struct loop *loop, struct worker *worker);
 
 /* Runs until it was asked to stop and everything has ended. */
 void loop_run(struct loop *loop);
-/* Loop thread, behind loop_run, when the pool has stopped: what handlers have given back meanwhile ends (its log lines, its memory). */
+
+/* Behind loop_run, when the pool has stopped: ends what handlers have given back meanwhile (log lines, memory). */
 void loop_take_last(struct loop *loop);
 
 void loop_done(struct loop *loop);

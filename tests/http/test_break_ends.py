@@ -166,3 +166,15 @@ def test_a_half_closed_client_gets_the_head_of_an_endless_view(ringtail, gate):
         assert conn.read_response("HEAD").status == 200
         conn.read_close()
         gate.wait("head-closed")
+
+
+@pytest.mark.parametrize("number", [signal.SIGQUIT, signal.SIGTERM])
+def test_a_request_that_the_stop_cuts_is_in_the_access_log(ringtail, gate, tmp_path, number):
+    log = tmp_path / "access.log"
+    server = ringtail(env=gate.env, access_log=str(log), graceful_timeout="100ms")
+    with server.connect(rcvbuf=4096) as conn:
+        conn.request(target="/endless?name=cut")
+        conn.read_exactly(1000)
+        server.send_signal(number)
+        assert server.wait() == 0
+    assert "GET /endless?name=cut" in log.read_text()
