@@ -18,9 +18,16 @@ def first(candidates, wanted):
     return ""
 
 
+def has(name):
+    try:
+        __import__(name)
+    except ImportError:
+        return False
+    return True
+
+
 include = first([sysconfig.get_path("include"), var("INCLUDEPY"), f"{base}/include/python{ldversion}"], "Python.h")
 platform_include = first([sysconfig.get_path("platinclude"), include], "pyconfig.h")
-is_shared = bool(var("Py_ENABLE_SHARED"))
 multiarch = var("MULTIARCH") or ""
 places = [var("LIBDIR"), f"{base}/lib", f"{base}/lib/{multiarch}", f"{base}/lib64"]
 shared = f"libpython{ldversion}.so"
@@ -28,16 +35,21 @@ static = f"libpython{ldversion}.a"
 
 cflags = [word for directory in dict.fromkeys([include, platform_include]) if directory
           for word in ("-isystem", directory)]
-libdir = first(places, shared)
-if libdir:
-    libs = [f"-L{libdir}", f"-lpython{ldversion}"]
-    if os.path.normpath(libdir) not in ("/usr/lib", "/usr/lib64", f"/usr/lib/{multiarch}"):
-        libs.append(f"-Wl,-rpath,{libdir}")
-else:
-    libdir = first([var("LIBPL"), *places], static)
-    # Extension modules resolve the interpreter's symbols in the program: it has to export them.
-    libs = [os.path.join(libdir, static)] if libdir else [f"-lpython{ldversion}"]
-    libs += (var("LIBS") or "").split() + (var("SYSLIBS") or "").split() + (var("LINKFORSHARED") or "").split()
+shared_dir = first(places, shared)
+shared_libs = [f"-L{shared_dir}", f"-lpython{ldversion}"] if shared_dir else []
+if shared_dir and os.path.normpath(shared_dir) not in ("/usr/lib", "/usr/lib64", f"/usr/lib/{multiarch}"):
+    shared_libs.append(f"-Wl,-rpath,{shared_dir}")
+
+static_dir = first([var("LIBPL"), *places], static)
+static_libs = []
+for word in " ".join(var(name) or "" for name in ("MODLIBS", "LIBS", "SYSLIBS")).split():
+    if word.endswith(".a") and not os.path.isabs(word):
+        # A path in the tree in which Python was built. Some installations keep the archive, some have its content in libpython.
+        word = os.path.join(static_dir, os.path.basename(word))
+        if not os.path.exists(word):
+            continue
+    if word not in static_libs:
+        static_libs.append(word)
 
 answer = {
     "version": ".".join(map(str, sys.version_info[:3])),
@@ -45,9 +57,14 @@ answer = {
     "short": "%d.%d" % sys.version_info[:2],
     "ldversion": ldversion,
     "prefix": base,
-    "libdir": libdir or "nowhere",
     "cflags": " ".join(cflags),
-    "libs": " ".join(libs),
+    "shared_dir": shared_dir,
+    "shared_libs": " ".join(shared_libs),
+    "static_name": static,
+    "static": os.path.join(static_dir, static) if static_dir else "",
+    "static_libs": " ".join(static_libs),
+    "modules": ", ".join(name for name in ("sys", "ctypes", "decimal", "sqlite3", "ssl") if has(name)),
+    "hexversion": str(sys.hexversion),
     "gil_disabled": str(var("Py_GIL_DISABLED") or 0),
 }
 for name, value in answer.items():
