@@ -53,7 +53,7 @@ static void print_format(const char *name)
 
 		print_text(piece);
 		column++;
-		if (column > 60 && (*text == ',' || *text == ' ')) {
+		if (column > 45 && (*text == ',' || *text == ' ')) {
 			fputs("\n\\&", stdout);
 			column = 0;
 		}
