@@ -165,7 +165,9 @@ static void print_value(const struct config *config, const struct option_info *o
 		text = *(const bool *)member ? "on" : "off";
 		break;
 	case OPTION_COUNT:
-		snprintf(buffer, size, "%" PRIu32 " %s", *(const uint32_t *)member, option->unit);
+		/* Units are plurals that end in s. */
+		snprintf(buffer, size, "%" PRIu32 " %.*s", *(const uint32_t *)member,
+			 (int)strlen(option->unit) - (*(const uint32_t *)member == 1 && option->unit[0]), option->unit);
 		return;
 	case OPTION_SIZE:
 		text = value_format_size(*(const uint64_t *)member, number);

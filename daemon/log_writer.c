@@ -340,18 +340,19 @@ static void say_losses(uint64_t now)
 {
 	for (unsigned i = 0; i < SINKS; i++) {
 		struct sink *s = &sinks[i], *error = &sinks[SINK_ERROR];
+		uint64_t lines = s->lost_unsaid + s->dropped_unsaid;
 		char text[512], line[1024];
 		size_t len;
 
 		if ((!s->dropped_unsaid && !s->lost_unsaid) || (s->said_at && now - s->said_at < NOTICE_NS && !is_stopping))
 			continue;
 		if (s->lost_unsaid)
-			snprintf(text, sizeof(text), "cannot write the %s%s%s: %s; %llu lines lost", s->name, s->path ? " " : "",
-				 s->path ? s->path : "", strerror(s->lost_errno),
-				 (unsigned long long)(s->lost_unsaid + s->dropped_unsaid));
+			snprintf(text, sizeof(text), "cannot write the %s%s%s: %s; %llu %s lost", s->name, s->path ? " " : "",
+				 s->path ? s->path : "", strerror(s->lost_errno), (unsigned long long)lines,
+				 lines == 1 ? "line" : "lines");
 		else
-			snprintf(text, sizeof(text), "%llu lines of the %s%s%s dropped: it is written too slowly",
-				 (unsigned long long)s->dropped_unsaid, s->name, s->path ? " " : "", s->path ? s->path : "");
+			snprintf(text, sizeof(text), "%llu %s of the %s%s%s dropped: it is written too slowly",
+				 (unsigned long long)lines, lines == 1 ? "line" : "lines", s->name, s->path ? " " : "", s->path ? s->path : "");
 		len = make_notice(line, sizeof(line), text);
 		if (s == error && s->lost_unsaid) {
 			struct pollfd ready = { .fd = STDERR_FILENO, .events = POLLOUT };

@@ -55,7 +55,7 @@ def test_flag_goes_before_environment_before_file_before_default(ini):
     found = shown("--config", path, "--backlog", "3", env={"RINGTAIL_BACKLOG": "2", "RINGTAIL_MAX_HEADERS": "2"})
     assert found["backlog"] == [("3 connections", "--backlog")]
     assert found["max-headers"] == [("2 headers", "environment variable RINGTAIL_MAX_HEADERS")]
-    assert found["queue-size"] == [("1 requests", f"{path}:4")]
+    assert found["queue-size"] == [("1 request", f"{path}:4")]
 
 
 def test_a_stronger_list_replaces_a_weaker_one(ini):
@@ -84,7 +84,7 @@ def test_threads_follow_the_allowed_cpus():
 
 def test_debug_is_one_thread_without_timeouts():
     found = shown("--debug")
-    assert found["threads"] == found["threads-max"] == [("1 threads", "from debug")]
+    assert found["threads"] == found["threads-max"] == [("1 thread", "from debug")]
     for name in ("header-timeout", "body-timeout", "idle-timeout", "write-timeout"):
         assert found[name] == [("0", "from debug")]
 

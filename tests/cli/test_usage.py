@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Flags: what each form means, and the one message and status 64 of each that is wrong."""
+import os
+import re
+from pathlib import Path
+
 import pytest
 
 from harness.server import run
@@ -33,6 +37,20 @@ def test_version():
     status, out, err = run("--version")
     assert (status, err) == (0, "")
     assert out.startswith("ringtail 0.") and "(Python 3." in out and out.count("\n") == 1
+
+
+def test_the_manual_tells_every_variable_of_the_access_log_and_leaves_no_mark():
+    manual = Path(os.environ.get("builddir", "."), "docs/ringtail.1")
+    if not manual.exists():
+        pytest.skip("the manual is not built here")
+    text = manual.read_text(encoding="utf-8")
+    table = (Path(__file__).parents[2] / "daemon/access_variables.def").read_text(encoding="utf-8")
+    names = re.findall(r"^(?:VARIABLE|STAGE)\((\w+),", table, re.M)
+    assert len(names) > 30
+    for name in names:
+        assert text.count(f"\n.B ${name}\n") == 1, name
+    assert not re.search(r"@[A-Z]+@", text)
+    assert '"gil_wait_us":$gil_wait_us' in text
 
 
 WRONG = [

@@ -285,7 +285,7 @@ static void check_stuck(int reader)
 		ck_assert_int_gt(n, 0);
 		got += (uint64_t)n;
 	}
-	await(path, "1 lines of the access log");
+	await(path, "1 line of the access log");
 	log_stop();
 	close(reader);
 }
@@ -329,7 +329,7 @@ START_TEST(test_a_reader_that_left_costs_lines_not_the_process)
 	log_writer_put(SINK_ACCESS, access_line, sizeof(access_line) - 1, false);
 	/* Our own copy of the writing end is still there: only the reader is gone. */
 	await(path, "cannot write the access log");
-	await(path, "Broken pipe; 1 lines lost");
+	await(path, "Broken pipe; 1 line lost");
 	log_error("alive");
 	await(path, "alive");
 	log_stop();
@@ -341,7 +341,7 @@ START_TEST(test_a_full_disk_is_said)
 	config.access_log = "/dev/full";
 	ck_assert_int_eq(log_start(&config), 0);
 	log_writer_put(SINK_ACCESS, access_line, sizeof(access_line) - 1, false);
-	await(path, "cannot write the access log /dev/full: No space left on device; 1 lines lost");
+	await(path, "cannot write the access log /dev/full: No space left on device; 1 line lost");
 	log_stop();
 	ck_assert_uint_eq(log_dropped(), 1);
 }
