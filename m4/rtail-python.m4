@@ -14,6 +14,7 @@ AC_DEFUN([RTAIL_PYTHON_TRY], [
   LIBS="$PYTHON_LIBS $LIBS"
   AC_RUN_IFELSE([AC_LANG_SOURCE([[
     #include <Python.h>
+    #include <unistd.h>
     #if PY_VERSION_HEX != $py_hexversion
     #error headers of another Python
     #endif
@@ -25,7 +26,8 @@ AC_DEFUN([RTAIL_PYTHON_TRY], [
       if (PyStatus_Exception(PyConfig_SetBytesString(&config, &config.program_name, "$PYTHON")) ||
           PyStatus_Exception(Py_InitializeFromConfig(&config)))
         return 1;
-      return PyRun_SimpleString("import $py_modules\nassert sys.hexversion == $py_hexversion") ? 2 : 0;
+      /* not by return: LeakSanitizer has much to say about an interpreter that is not finalised */
+      _exit(PyRun_SimpleString("import $py_modules\nassert sys.hexversion == $py_hexversion") ? 2 : 0);
     }
   ]])], [rtail_python_runs=yes], [rtail_python_runs=no], [rtail_python_runs=no])
   CFLAGS=$rtail_save_CFLAGS
