@@ -248,6 +248,7 @@ PYTEST_TESTS = \
 	tests/pool/test_pool_modes.py \
 	tests/pool/test_pool_slow_views.py \
 	tests/python/test_frameworks.py \
+	tests/python/test_libpython.py \
 	tests/python/test_lifecycle_exit.py \
 	tests/python/test_lifecycle_faulthandler.py \
 	tests/python/test_lifecycle_names.py \
