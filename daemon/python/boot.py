@@ -402,6 +402,8 @@ def wakeup_drop(fd):
 class Handler(threading.Thread):
     """The Thread object of a thread that the daemon's pool started: alive and known to threading like any other."""
 
+    HANDLE = "_os_thread_handle" if sys.version_info >= (3, 14) else "_handle"
+
     def __init__(self, name):
         super().__init__(name=name, daemon=True)
         self._set_ident()
@@ -410,7 +412,7 @@ class Handler(threading.Thread):
         if hasattr(self, "_set_tstate_lock"):
             self._set_tstate_lock()
         else:
-            self._handle = threading._make_thread_handle(self._ident)
+            setattr(self, self.HANDLE, threading._make_thread_handle(self._ident))
         # A thread that a view starts is no daemon thread unless it says so, as under python: it takes the flag from us. Set
         # only now, so that threading does not wait for this one at its end.
         self._daemonic = False
@@ -422,7 +424,7 @@ class Handler(threading.Thread):
         with threading._active_limbo_lock:
             threading._active.pop(self._ident, None)
         if not hasattr(self, "_set_tstate_lock"):
-            self._handle._set_done()
+            getattr(self, self.HANDLE)._set_done()
 
 
 def thread_start(name):
