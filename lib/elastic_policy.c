@@ -4,8 +4,7 @@
 
 /* Of the CPU time that passed, what the handlers have used: */
 #define COMPUTING_DIVISOR 2   /* half: S is the lock's wait, not a held thread's */
-#define STARVED_DIVISOR   10  /* less than a tenth: they do not get to run */
-#define STARVED_PATIENCE  10  /* times grow_ns; then a thread is started all the same */
+#define PATIENCE 10 /* times grow_ns; then a thread is started whatever they have used */
 
 static uint64_t earlier(uint64_t a, uint64_t b)
 {
@@ -76,15 +75,26 @@ bool rtail__head_look(struct rtail__head *head, uint64_t pushes, uint64_t pops, 
 	return true;
 }
 
+/* The CPU time that tells a job that computes from many that are kept from running. */
+static uint64_t computing_ns(const struct rtail__limits *limits)
+{
+	return limits->grow_ns / 2;
+}
+
 /*
- * Busy threads that do not get to compute: the machine is overloaded, or the lock is held by a thread that is none of
+ * Busy threads that have not computed for long: the machine is overloaded, or the lock is held by a thread that is none of
  * ours. One thread more would wait beside them. (Rule 5 without this: on a machine with a load of three a CPU, sixteen
- * clients of a view of 20 us had four threads started for them within three seconds.)
+ * clients of a view of 20 us had four threads started for them within three seconds. A share of the time does not tell
+ * it, either: threads of short queries get a quarter of a CPU there.)
  */
 static bool is_starved(const struct rtail__lane_view *view, const struct rtail__limits *limits)
 {
-	return view->used_ns < view->measured_ns / STARVED_DIVISOR &&
-	       view->now_ns < view->since_ns + STARVED_PATIENCE * limits->grow_ns;
+	return view->used_ns < computing_ns(limits) && view->now_ns < view->since_ns + PATIENCE * limits->grow_ns;
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
 }
 
 static struct rtail__decision wait_until(uint64_t again_ns)
@@ -143,8 +153,10 @@ static struct rtail__decision decide_growth(const struct rtail__lane_view *view,
 		return measure_until(view->now_ns + measure_ns);
 	if (view->measured_ns < measure_ns)
 		return wait_until(view->now_ns + measure_ns - view->measured_ns);
-	if (view->is_guess ? view->used_ns >= view->measured_ns / COMPUTING_DIVISOR : is_starved(view, limits))
+	if (view->is_guess && view->used_ns >= view->measured_ns / COMPUTING_DIVISOR)
 		return wait_until(view->now_ns + limits->grow_ns);
+	if (!view->is_guess && is_starved(view, limits))
+		return wait_until(view->now_ns + later(computing_ns(limits) - view->used_ns, limits->wake_age_ns));
 	return act_now(RTAIL__GROW);
 }
 

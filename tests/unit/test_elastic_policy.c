@@ -264,7 +264,7 @@ START_TEST(test_with_a_busy_thread_growth_waits_until_the_head_is_old)
 	ck_assert_int_eq(act(), RTAIL__ASK_ALL);
 	view.is_fresh = true;
 	view.measured_ns = 7 * MS;
-	view.used_ns = 1 * MS;
+	view.used_ns = 5 * MS;
 	ck_assert_int_eq(act(), RTAIL__GROW);
 }
 END_TEST
@@ -278,8 +278,10 @@ START_TEST(test_threads_that_get_no_cpu_are_not_helped_by_another_one)
 	view.measured_ns = 2 * MS;
 	ck_assert_uint_eq(again(), T0 + 10 * MS + 500 * US);
 	view.measured_ns = 5 * MS;
-	view.used_ns = 499 * US;
-	ck_assert_uint_eq(again(), T0 + 20 * MS);
+	view.used_ns = 4999 * US;
+	ck_assert_uint_eq(again(), T0 + 10 * MS + T); /* what is left of half of grow_ns, but not sooner than T */
+	view.used_ns = 1 * MS;
+	ck_assert_uint_eq(again(), T0 + 14 * MS);
 	view.now_ns = view.due_ns = T0 + 100 * MS - 1;
 	ck_assert_int_eq(act(), RTAIL__WAIT);
 	view.now_ns = view.due_ns = T0 + 100 * MS; /* whatever the reason is */
