@@ -28,6 +28,9 @@
 /* The time of completions is taken anew so often: a pass of 256 requests lasts several hundred microseconds. */
 #define CLOCK_EVERY 16u
 
+/* After the cut: for generators that are told so, and queued requests that are not run, to come back as long as the pool works. */
+#define HAND_BACK_NS (50 * RTAIL_MS)
+
 /* While stopping, connections in their last bytes are looked at so often. */
 #define DRAIN_LOOK_NS (20 * RTAIL_MS)
 
@@ -180,12 +183,13 @@ static int wait(struct loop *loop)
 	return rc;
 }
 
-static bool is_underway(struct loop *loop)
+/* A submission names a connection; or, is_with_handlers, a request of it has not been handed back. */
+static bool is_underway(struct loop *loop, bool is_with_handlers)
 {
 	for (uint32_t i = 0; i < loop->conns.high; i++) {
 		const struct conn *conn = conn_at(&loop->conns, i);
 
-		if (conn->state != CONN_FREE && conn->inflight)
+		if (conn->state != CONN_FREE && (conn->inflight || (is_with_handlers && conn->is_with_handler)))
 			return true;
 	}
 	return false;
@@ -194,10 +198,10 @@ static bool is_underway(struct loop *loop)
 static void end(struct loop *loop)
 {
 	/* What is still underway is cut; its completions are reaped so that no submission names freed memory. */
-	uint64_t until = loop->now_ns + RTAIL_S;
+	uint64_t until = loop->now_ns + RTAIL_S, hand_back_until = loop->now_ns + HAND_BACK_NS;
 	struct completion completion;
 
-	while (is_underway(loop) && loop->now_ns < until) {
+	while (is_underway(loop, loop->now_ns < hand_back_until) && loop->now_ns < until) {
 		engine_wait(loop->engine, (int64_t)RTAIL_MS);
 		loop_clock(loop);
 		while (engine_next(loop->engine, &completion)) {

@@ -18,6 +18,8 @@
 #include "clock.h"
 #include "elastic_priv.h"
 
+#define REAP_NS (10 * RTAIL_MS)
+
 #define THREADS_LIMIT 4096u
 
 void rtail_elastic_config_init(struct rtail_elastic_config *config)
@@ -525,6 +527,8 @@ int64_t rtail_elastic_tick(struct rtail_elastic *pool, uint64_t now_ns, struct r
 		pool->head.due_ns = again_ns;
 	}
 	retire_ns = rtail__grow_retire(pool, now_ns);
+	if (pool->ending && now_ns + REAP_NS < retire_ns)
+		retire_ns = now_ns + REAP_NS; /* what has retired is joined soon, not when the next request comes */
 	publish_can_grow(pool, now_ns);
 	if (retire_ns < again_ns)
 		again_ns = retire_ns;
