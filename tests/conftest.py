@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures of all black-box tests."""
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -16,6 +17,10 @@ from harness.fixtures import MAIN  # noqa: E402
 
 
 def pytest_configure(config):
+    # Under nohup, and in background jobs of a script, HUP and INT are ignored, and the servers would inherit that.
+    for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     config.addinivalue_line("markers", "long: belongs to make check-long; skipped unless RINGTAIL_LONG is set")
 
 
